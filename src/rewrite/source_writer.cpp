@@ -977,8 +977,8 @@ private:
             out_.insert(0, kByteOrderMark);
     }
 
-    /// Returns whether the root is written with brackets. In JSON, it always is; in SJSON, if it is a list or its
-    /// braces are kept.
+    /// Returns whether the root is written with brackets. This is always true in JSON. In SJSON, it is true for a list,
+    /// and if braces are kept.
     bool keeps_braces(Node root) const {
         if (is_json() || !root.is_mapping()) return !is_yaml();
         return keeps_signs_of(root.position()) && origins_.text_of(root).starts_with('{');

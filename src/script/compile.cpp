@@ -1,4 +1,4 @@
-// Calls scripts' compile functions: passes them the source of a component as a table, and stores the result in fields.
+// Calls scripts' compile functions. Passes them the source of a component as a table, and stores the result in fields.
 
 #include "script/compile.h"
 
@@ -96,7 +96,7 @@ void push_node(lua_State* lua, Node node) {
     }
 }
 
-/// The second argument of a compile function: refuse(message, key, key ...) raises an error at the position of the
+/// The second argument of a compile function. refuse(message, key, key ...) raises an error at the position of the
 /// value with these keys.
 int refuse(lua_State* lua, State& state) {
     Compilation* const now = state.compilation;
@@ -112,7 +112,7 @@ int refuse(lua_State* lua, State& state) {
             child = at[static_cast<std::uint32_t>(number - 1)];
         else if (lua_type(lua, i) == LUA_TSTRING)
             child = at.find(text_at(lua, i));
-        if (!child) break;  // the key is missing: report the enclosing value
+        if (!child) break;  // if the key is missing, the enclosing value is reported
         at = child;
     }
     now->place = at.position();

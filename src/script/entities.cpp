@@ -352,8 +352,8 @@ int spawn(lua_State* lua, State& state) {
     return push_list(lua, spawned->entities()), 1;
 }
 
-/// Without arguments, returns a number in [0, 1). With n, returns an integer from 1 to n; with m and n, an integer from
-/// m to n.
+/// Without arguments, returns a number in [0, 1). With n, returns an integer from 1 to n. With m and n, returns an
+/// integer from m to n.
 int draw(lua_State* lua, State& state) {
     const int num_arguments = lua_gettop(lua);
     if (num_arguments == 0) {

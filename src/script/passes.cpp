@@ -32,7 +32,7 @@ Status run_once(State& state, const PassEntry& pass) {
 
 }  // namespace
 
-/// Reports errors, and the frame continues.
+/// Reports errors. The frame continues after an error.
 void PassEntry::run(const PassContext& context, Executor&) {
     State& state = state_of(guest);
     const CallScope scope(state, static_cast<Script*>(&guest));

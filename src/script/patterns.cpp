@@ -288,7 +288,7 @@ bool read_text_or_number(lua_State* lua, State& state, int index, const char* wh
     return read_text(lua, state, index, what, text);
 }
 
-/// Reads the start of a search, which is 1-based and, if negative, counts from the end.
+/// Reads the 1-based start of a search. A negative start counts from the end.
 bool read_start(lua_State* lua, State& state, int index, std::size_t size, std::size_t& start) {
     std::int64_t at = 1;
     if (lua_type(lua, index) > LUA_TNIL && (lua_type(lua, index) != LUA_TNUMBER || !read_integer(lua, index, at)))

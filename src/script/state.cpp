@@ -272,7 +272,7 @@ int entity_text(lua_State* lua, State&) {
     return 1;
 }
 
-/// Makes the metatable of entities, and that of all tokens, which has a list of methods for each kind.
+/// Makes two metatables: one for entities, and one for all tokens, with a list of methods for each kind of token.
 void make_tokens(State& state) {
     lua_State* const lua = state.lua;
     lua_newtable(lua);

@@ -93,7 +93,7 @@ struct State : GuestHost {
     void tell(Guest& guest, const GuestObserver& observer, const ObservedBatch& batch) override;
     void end(const GuestObserver& observer) override;
     void renew_all() override;
-    /// If a built-in type has no store, creates it, provided that rows may move.
+    /// If rows may move, also creates the missing store of a built-in type.
     Result<KeptComponent> find_kept(std::string_view component) override;
 
     const ScriptOptions options;
@@ -248,7 +248,7 @@ std::span<const Function> event_functions();
 std::span<const Function> observer_functions();
 std::span<const Function> store_functions();
 std::span<const Function> other_functions();
-/// Replacements of functions in the string library.
+/// Replacements for functions in the string library.
 std::span<const Function> pattern_functions();
 /// The methods of each kind of token.
 std::span<const Function> methods_of(std::uint32_t kind);

@@ -220,8 +220,8 @@ private:
         return depth;
     }
 
-    /// Returns whether `a` precedes `b` in search order, in which an entity precedes its children, by comparing the
-    /// positions of their parents. Requires: both have the same key.
+    /// Returns whether `a` precedes `b` in search order. Compares the positions of their parents, and puts an entity
+    /// before its children. Requires: both have the same key.
     bool is_before(std::uint32_t a, std::uint32_t b) const {
         a = nodes_[a].parent;
         b = nodes_[b].parent;

@@ -264,8 +264,8 @@ private:
                            "write a mapping of fields");
     }
 
-    /// Returns whether a component is written as the value of a single field, which may be anything except a mapping,
-    /// or a mapping of pairs.
+    /// Returns whether a component is written as the value of a single field. The value may be a mapping of pairs, or
+    /// anything except a mapping.
     bool is_value(const TypePlan& plan, Node fields) const {
         if (!fields.is_mapping()) return true;
         const Field* field = shorthand_field(*plan.schema);
@@ -665,7 +665,7 @@ std::uint32_t num_line_ends(std::string_view text) {
         std::uint64_t word;
         std::memcpy(&word, text.data() + i, 8);
         word ^= kOnes * '\n';
-        const std::uint64_t others = ((word & kLow) + kLow) | word | kLow;  // a set upper bit: not a line end
+        const std::uint64_t others = ((word & kLow) + kLow) | word | kLow;  // upper bit: not a line end
         count += static_cast<std::uint32_t>(((~others >> 7) * kOnes) >> 56);
     }
     for (; i < text.size(); ++i) count += text[i] == '\n';

@@ -112,7 +112,7 @@ public:
           follow_links_(options.follow_links) {}
 
     SourceFiles& files() { return files_; }
-    /// Sets the only root of a source for which no roots are given.
+    /// Sets the only root if no roots are given for a source.
     void set_default(std::string root) {
         if (roots_.empty()) roots_.push_back(std::move(root));
     }

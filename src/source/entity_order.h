@@ -57,7 +57,7 @@ public:
         return order_by_key(owners.size(), num_groups_, [&](std::size_t i) { return group_[owners[i]]; });
     }
 
-    /// Like by_owner(), but orders trees by the position of their roots in the blob. Within a tree, keeps the order of
+    /// Like by_entity(), but orders trees by the position of their roots in the blob. Within a tree, keeps the order of
     /// the source.
     ComponentPermutation depth_first(std::span<const std::uint32_t> owners) const {
         return order_by_key(owners.size(), num_roots_, [&](std::size_t i) { return root_[owners[i]]; });

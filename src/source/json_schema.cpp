@@ -35,7 +35,7 @@ constexpr std::string_view kRoot = R"(
     else = { $ref = "#/$defs/entity" }
 )";
 
-/// The schemas of key values, by KeyValue; value_of() adds the parts that depend on the rules.
+/// The schemas of key values, indexed by KeyValue. value_of() adds the parts that depend on the rules.
 constexpr std::string_view kValues[] = {
     R"(type = [string "null"]  description = "the name of another source, which this entity is made from")",
     R"($ref = "#/$defs/components")",

@@ -1,5 +1,5 @@
 #pragma once
-// Finds the entity that a text refers to. See docs/formats/source.md, "References", for the rules.
+// Finds the entity that a reference names. See docs/formats/source.md, "References", for the rules.
 
 #include "shoal/base/detail/hash_map.h"
 #include "shoal/base/string_id.h"

@@ -146,7 +146,7 @@ private:
     struct Fate {
         std::string name;
         bool is_gone = false;       ///< a later change removes the field
-        bool is_converted = false;  ///< a later change gives the field another type
+        bool is_converted = false;  ///< a later change gives the field a different type
     };
 
     void read_step(Node node) {
@@ -308,7 +308,7 @@ private:
             return false;
         }
         ValueType type = value_type_of(field);
-        type.enumerators = {};  // the value may outlive the schema with the enumerators
+        type.enumerators = {};  // the value may outlive the schema that has the enumerators
         value = AnyValue(type);
         const std::vector<std::byte> start = [&] {
             const int found = schema_.find_field(field.name);

@@ -76,7 +76,7 @@ constexpr Hint kHints[] = {
     {"did not find expected <document start>", "a source is one document; check the indentation"},
 };
 
-/// Returns the length of the line break at the start of a text, or 0. Recognizes the same line breaks as the parser.
+/// Returns the length of the line break at the start of a string, or 0. Recognizes the same line breaks as the parser.
 std::size_t line_break_bytes(std::string_view text) {
     for (const std::string_view line_break : {"\r\n", "\n", "\r", "\xC2\x85", "\xE2\x80\xA8", "\xE2\x80\xA9"})
         if (text.starts_with(line_break)) return line_break.size();
@@ -95,8 +95,8 @@ struct GapSyntax {
     }
 };
 
-/// Returns the length of the anchor or tag at the start of a text, or 0. Anchor names consist of letters, digits, _ and
-/// -.
+/// Returns the length of the anchor or tag at the start of a string, or 0. Anchor names consist of letters, digits, _
+/// and -.
 std::size_t property_bytes(std::string_view text) {
     constexpr std::string_view kName = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz-";
     if (text.empty() || (text[0] != '&' && text[0] != '!')) return 0;
@@ -112,7 +112,7 @@ std::size_t properties_bytes(std::string_view text) {
     return at;
 }
 
-/// Reads a text event by event.
+/// Reads a YAML text event by event.
 class YamlReader {
 public:
     YamlReader(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options)

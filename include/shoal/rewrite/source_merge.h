@@ -30,9 +30,9 @@ namespace shoal {
 SHOAL_API std::optional<Document> merge_sources(const SourceTree& base, const SourceTree& a, const SourceTree& b,
                                                 Diagnostics& diagnostics);
 /// Like merge_sources() above, but also merges the comments of the three texts. A comment that only one side has
-/// changed is also changed in the result. If both sides have changed a comment, or one side has changed the comment and
-/// the other side its item, the comment in `a` is kept, and a warning reports the position of the comment that is
-/// dropped. A JSON text has no comments, but this does not count as removing them.
+/// changed is also changed in the result. If both sides have changed a comment, or one side has changed it and the
+/// other side has changed its item, the comment in `a` is kept. A warning then reports the position of the comment that
+/// is dropped. A JSON text has no comments, but this does not count as removing them.
 SHOAL_API std::optional<Document> merge_sources(const SourceTree& base, const SourceTree& a, const SourceTree& b,
                                                 Diagnostics& diagnostics, SourceComments& comments);
 

@@ -53,7 +53,7 @@ class World;
 struct ScriptOptions {
     std::size_t memory_bytes = std::size_t(64) << 20;  ///< limit for all scripts and Lua's own state together
     bool is_quiet = false;             ///< hides scripts' log output, if they are only loaded to compile sources
-    std::uint64_t steps = 50'000'000;  ///< per call; counts iterations and calls in LuaJIT, instructions in Lua 5.4
+    std::uint64_t steps = 50'000'000;  ///< per call; iterations and calls in LuaJIT, and instructions in Lua 5.4
     /// Compiles a source that a script spawns as text, and appends the blob to `bytes`. If nullptr, scripts can only
     /// spawn blobs.
     Status (*compile)(void* context, std::string_view source, Array<std::byte>& bytes) = nullptr;

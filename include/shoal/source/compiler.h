@@ -32,7 +32,7 @@ struct CompileOptions {
     BlobWriteOptions blob;
     /// Treats warnings as errors.
     bool strict = false;
-    /// The name of the resource; empty: the path of the source in its root, without extension.
+    /// The name of the resource. If empty, it is the path of the source in its root, without the extension.
     std::string name;
     /// The version of the program that provides compile functions. If it changes, sources are compiled again.
     std::string program;

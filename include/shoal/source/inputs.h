@@ -83,7 +83,7 @@ public:
     /// Returns a stamp to pass to know() with `hash` later, so that the file is not read again. The file had this
     /// content at `wall_ns`. Returns no stamp if the file may have changed since then.
     SHOAL_API FileStamp stamp_for(const std::string& path, std::uint64_t hash, std::int64_t wall_ns);
-    /// Lets each file be checked again. Known hashes stay valid for files whose stamps have not changed.
+    /// Makes later calls check each file again. Known hashes stay valid for files whose stamps have not changed.
     SHOAL_API void look_again();
 
     /// The number of files that were read.

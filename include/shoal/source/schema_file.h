@@ -60,7 +60,7 @@ struct SchemaDeclaration {
 /// its fields.
 SHOAL_API Result<std::string> write_schema_text(std::span<const SchemaDeclaration> declarations,
                                                 const ValueNames& names = PlainNames());
-/// Writes a schema file for all component types that `world` has stores of, sorted by name. Leaves out component types
+/// Writes a schema file for the component types of all stores in `world`, sorted by name. Leaves out component types
 /// with a field whose C++ type cannot be expressed in sources. Errors: those of write_schema_text(), or the file cannot
 /// be written.
 SHOAL_API Status export_schemas(const World& world, const std::string& path);

@@ -11,10 +11,10 @@
 //             modified_components = {              +- component glow     place: modified_components
 //                 glow = { power = 2 }                +- member power       value: 2
 //
-// A source gives the same items in whatever form it is written: with lists of elements that have a `_guid` or with
-// mappings by key, with entities in the short or the long form, and with fields inside or outside `data`. Mappings of
-// fields are items with members; a list is one value, like a number. Prefabs are not read, so an item has only the
-// content of this text. compose_source_tree() returns the composed result instead.
+// A source gives the same items in each form in which it can be written: lists with `_guid` or mappings by key, short
+// or long forms of entities, and fields inside or outside of `data`. Mappings of fields are items with members; a list
+// is one value, like a number. Prefabs are not read, so an item has only the content of this text.
+// compose_source_tree() returns the composed result instead.
 // Lifetime: a SourceTree refers to the texts that the Diagnostics keeps. Thread: a tree does not change.
 
 #include "shoal/document/detail/document.h"

@@ -47,19 +47,19 @@ struct SourceDependency {
 SHOAL_API std::uint64_t content_hash(std::string_view content);
 
 struct ComposeOptions {
-    /// Folders that resource names are relative to, searched in order. Empty: the folder of the source.
+    /// Folders that resource names are relative to, searched in order. If empty, the folder of the source is used.
     std::vector<std::string> roots;
     /// Follows links that lead out of the roots; if false, a resource behind such a link is an error.
     bool follow_links = false;
-    /// Keys of levels, entities and components to ignore, such as `editor`, except those that is_structural_key()
-    /// accepts.
+    /// Keys to ignore in levels, entities and components, such as `editor`. Keys that is_structural_key() accepts are
+    /// not ignored.
     std::vector<std::string> ignored_keys;
     std::vector<RenamedKey> renamed_keys;
     /// Old and new names of component types. The composition has the new ones.
     std::vector<RenamedKey> renamed_types{};
     /// Old and new names of built-in component types. Old names are accepted with a warning.
     std::vector<RenamedKey> old_words{};
-    /// Which key to use if a level has both `units` and `entities`; kUndecided: having both is an error.
+    /// The key to use if a level has both `units` and `entities`. If kUndecided, having both is an error.
     LevelEntities level_entities = LevelEntities::kUndecided;
     /// Component types that may be written as the name of a file that has the fields.
     std::vector<std::string> components_in_files;
@@ -69,7 +69,7 @@ struct ComposeOptions {
     std::uint32_t max_depth = 256;
     std::uint64_t max_entities = std::uint64_t(1) << 22;
     std::uint64_t max_components = std::uint64_t(1) << 25;
-    /// nullptr: reads from the disk.
+    /// If nullptr, files are read from disk.
     SourceFiles* files = nullptr;
     /// Receives the number of a level's merged entities and the number of compiled components.
     ProgressListener progress{};
@@ -79,7 +79,7 @@ struct ComposeOptions {
     ReadOptions read{640};
 };
 
-/// Returns the bit of one of kComponentKeys in ComponentLayer::consumed_keys.
+/// Returns the bit in ComponentLayer::consumed_keys for one of kComponentKeys.
 constexpr std::uint8_t consumed_bit(SourceKey key) {
     return static_cast<std::uint8_t>(1u << static_cast<unsigned>(key));
 }

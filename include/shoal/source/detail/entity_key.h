@@ -1,5 +1,5 @@
 #pragma once
-// The keys of entities and components: GUIDs and names, and paths of such keys.
+// Keys of entities and components, which are GUIDs, names, or paths of these.
 //
 // A GUID, such as 43d2ce7f-9F3A-4c1b-8a77-0123456789ab, is case-insensitive. The composer converts GUIDs to lower case,
 // so that keys can be compared, hashed and joined into paths as plain strings.

@@ -6,9 +6,9 @@
 //     const std::string text = write_source_text(schema.root(), SourceFormat::kJson, Diagnostics(), SourceComments());
 //
 // It declares draft 2020-12, but uses only draft 7 and `$defs`. Every source that compiles is valid against the schema,
-// in whatever form it is written. A valid source may still have errors: the schema does not check prefabs or
-// references, or that the prefab has the component that a change names. It does not check the fields of a component
-// type for which the program registered a compile function.
+// in whatever form it is written. A valid source may still have errors, because the schema does not check prefabs,
+// references, or the components that changes name. It does not check the fields of a component type for which the
+// program registered a compile function.
 // Thread: any.
 
 #include "shoal/document/detail/document.h"

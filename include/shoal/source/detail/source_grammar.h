@@ -54,8 +54,8 @@ struct ComponentText {
 
     /// Returns whether the fields are in `data`, which is then a mapping or null.
     bool is_wrapped() const { return data && (data.is_mapping() || data.is_null()); }
-    /// Returns the type that the text names; empty: none. If `declares` is set, `type` is used even if there is no
-    /// `data`.
+    /// Returns the type that the text names, or an empty string. If `declares` is set, `type` is used even if there is
+    /// no `data`.
     SHOAL_API std::string_view type_name(bool declares) const;
 };
 
@@ -137,7 +137,7 @@ private:
     std::span<const RenamedKey> renamed_keys_;
     KeyPredictor keys_;                                                  // kSourceKeys, then the renamed keys
     KeyPredictor component_keys_;                                        // kComponentKeys
-    HashMap<std::string_view, bool> is_short_{Owner("source grammar")};  // by key: whether the short form allows it
+    HashMap<std::string_view, bool> is_short_{Owner("source grammar")};  // whether the short form allows each key
 };
 
 }  // namespace shoal

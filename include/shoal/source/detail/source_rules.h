@@ -15,9 +15,9 @@ namespace shoal {
 /// The key that holds a level's entities if the level has both `units` and `entities`.
 enum class LevelEntities : std::uint8_t { kUndecided, kUnits, kEntities, kBoth };
 
-/// An alias of a key, for sources in other formats. It stands for a key of entities (`inherit` for `prefab`), for a
-/// field of components (`pos` for `position`), or, as a key of an entity, for a field of one of its components (`pos`
-/// for `transform.position`).
+/// An alias of a key, for sources in other formats. It stands for a key of entities (`inherit` for `prefab`) or a field
+/// of components (`pos` for `position`). As a key of an entity, it may also stand for a field of one of its components
+/// (`pos` for `transform.position`).
 struct RenamedKey {
     std::string from;
     std::string to;
