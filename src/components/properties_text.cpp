@@ -211,8 +211,8 @@ private:
         return found != below_.end() && found->path == path;
     }
 
-    /// Adds entries that hide values of lower layers. A value is hidden by null, or if its name is a value in one layer
-    /// and a mapping in the other.
+    /// Adds entries that hide values of lower layers. A value is hidden if it is set to null, or if its name is a value
+    /// in one layer and a mapping in the other.
     void hide_below() {
         const bool changes_values_only = std::all_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
             return !entry.node.is_null() && is_below(entry.id);
@@ -236,7 +236,7 @@ private:
         std::erase_if(entries_, [](const Entry& entry) { return entry.node.is_null(); });
     }
 
-    /// Calls visit(id) for the path of each mapping that contains a value, which is "a" and "a.b" for "a.b.c".
+    /// Calls visit(id) for the path of each mapping that contains a value, such as "a" and "a.b" for "a.b.c".
     template <class Visit>
     static void for_each_mapping(std::string_view path, Visit&& visit) {
         for (std::size_t point = path.find('.'); point != std::string_view::npos; point = path.find('.', point + 1))

@@ -83,8 +83,8 @@ private:
         return elements;
     }
 
-    /// Reads an index below `count`. Returns kNoGltf if there is no index, and also if it is invalid, which is
-    /// reported.
+    /// Reads an index below `count`. Returns kNoGltf if there is no index. If the index is invalid, reports this and
+    /// returns kNoGltf.
     std::uint32_t read_index(Node value, std::size_t count, std::string_view thing) {
         if (!value) return kNoGltf;
         const std::int64_t* const index = value.is_integer() ? value.as_int64() : nullptr;

@@ -1,4 +1,4 @@
-// The memory in a report, by component type and by owner, also as boxes.
+// The memory in a report: as boxes, by component type, and by owner.
 
 #include "inspect/html_sections.h"
 #include "inspect/palette.h"

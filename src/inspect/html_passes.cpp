@@ -76,7 +76,7 @@ void write_graph(const WorldReport& report, const ScheduleGraph& graph, HtmlWrit
     html.end_panel();
 }
 
-/// Returns a row for each field, which has "R", "W" or "RW" for each pass. The first field is "*", which means
+/// For each field, returns "R", "W" or "RW" for each pass that accesses it. The first field is "*", which means
 /// everything.
 std::map<std::string_view, std::vector<std::string>> accesses_by_field(const ScheduleGraph& graph) {
     std::map<std::string_view, std::vector<std::string>> fields;

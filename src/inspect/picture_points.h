@@ -52,8 +52,8 @@ public:
 
     /// The count of the fullest cell.
     std::uint32_t most() const { return most_; }
-    /// Returns path data for each shade, faintest first. A run of cells with a similar number of points is a horizontal
-    /// dash. A cell with `most` points has the last shade. Draw the dashes one cell wide. Units: cells.
+    /// Returns path data for each shade, faintest first. Each run of cells with similar numbers of points becomes a
+    /// horizontal dash. A cell with `most` points has the last shade. Draw the dashes one cell wide. Units: cells.
     std::vector<std::string> paths(std::uint32_t most) const;
 
 private:

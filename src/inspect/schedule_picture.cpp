@@ -127,7 +127,7 @@ private:
         for (std::size_t i = 1; i < line.size(); ++i) {
             const LayoutPoint &from = line[i - 1], &to = line[i];
             const double middle = (from.x + to.x) / 2;
-            if (i % 2 == 1)  // odd pieces lead from column to column, even pieces through a gap in a column
+            if (i % 2 == 1)  // odd pieces lead to the next column, and even pieces through a gap in a column
                 path += fmt::format("C{0:.0f} {1:.0f} {0:.0f} {2:.0f} {3:.0f} {2:.0f}", middle, from.y, to.y, to.x);
             else
                 path += fmt::format("H{:.0f}", to.x);

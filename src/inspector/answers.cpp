@@ -45,7 +45,7 @@ constexpr Route kRoutes[] = {
     {"/metrics", false, false, show_metrics},
 };
 
-// An answer that took a time t to compute is reused for 100 t, so that watching costs the world little.
+// An answer that took a time t to compute is reused for 100 t, so that watching costs the world little time.
 constexpr std::int64_t kKeptFor = 100;
 constexpr std::int64_t kLongestKeptNs = 5'000'000'000;  // less than kWatchedNs, after which the session stops recording
 constexpr std::size_t kMostKeptAnswers = 32;

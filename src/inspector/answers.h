@@ -1,6 +1,6 @@
 #pragma once
 // The inspector's answers to requests. One function answers each path; answers.cpp lists them all.
-// Thread: as for the world, except answer_without_world().
+// Thread: the same as for the world, except for answer_without_world().
 
 #include "inspector/http.h"
 #include "inspector/session.h"
@@ -12,9 +12,9 @@
 
 namespace shoal::inspect {
 
-/// Answers requests that do not need the world, such as requests for the page's files or the description of the
-/// interface, and those with errors in the address. Returns nothing if the world is needed. `page_folder` is the folder
-/// from which the page's files are read; if it is empty, the files in the library are used. Thread: any.
+/// Answers requests that do not need the world: those for the page's files or the description of the interface, and
+/// those with an error in the address. Returns nothing if the world is needed. `page_folder` is the folder from which
+/// the page's files are read; if it is empty, the files in the library are used. Thread: any.
 std::optional<Response> answer_without_world(const Request& request, std::string_view page_folder);
 /// Requires: answer_without_world() has returned nothing.
 Response answer_of_world(Session& session, const Request& request);

@@ -58,7 +58,7 @@ std::string label(std::string_view text) {
 
 class Metrics {
 public:
-    /// Begins a metric, to which the lines that add() writes next belong.
+    /// Begins a metric. The lines that add() writes next belong to it.
     void begin(std::string_view name, std::string_view kind, std::string_view help) {
         name_ = name;
         text_ += concat("# HELP shoal_", name, ' ', help, "\n# TYPE shoal_", name, ' ', kind, '\n');

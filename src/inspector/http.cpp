@@ -131,7 +131,7 @@ struct HttpServer::Body {
         return length > 0 && is_same_secret({cookie, static_cast<std::size_t>(length)}, options.token);
     }
 
-    /// Returns 200, or the status of the refusal, for which `message` gives the reason.
+    /// Returns 200, or the status of a refusal; `message` then gives the reason.
     int check(const mg_connection* connection, std::string_view query, const char** message) const {
         if (!is_host_known(connection)) {
             *message = "this server answers requests to 127.0.0.1 and localhost only";

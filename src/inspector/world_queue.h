@@ -4,7 +4,7 @@
 //     server's thread      ask(what) -----------------> waits ...... gets the response, or is refused after 2 s
 //     world's thread       [ frame ] serve() [ frame ] serve() ...
 //
-// Thread: ask() and close() may be called on any thread, other functions only on the world's thread.
+// Thread: ask() and close() may be called on any thread, and other functions only on the world's thread.
 
 #include "inspector/http.h"
 

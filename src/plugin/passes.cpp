@@ -31,7 +31,7 @@ shoal_column show_column(const GuestColumn& wanted, const TextBatch& rows) {
             column.rows};
 }
 
-/// The columns of a table. They are looked up once for all batches in the table that a loop visits.
+/// The columns of a table. A loop looks them up once for all of the table's batches that it visits.
 struct PluginTable {
     explicit PluginTable(const shoal_query& of) : query(of) { query.query->look_at_table(look, this); }
     PluginTable(const PluginTable&) = delete;

@@ -171,7 +171,7 @@ HWY_INLINE bool is_chain(const std::uint32_t* parent, std::uint32_t first, std::
     return hn::AllTrue(d, hn::Eq(differences, hn::Zero(d)));
 }
 
-/// Keeps the parent in registers, so that each row has the latency of a product, without that of a store and a load.
+/// Keeps the parent in registers, so that each row waits for a product, but not for a store and a load.
 HWY_INLINE void compute_chain(const PoseColumns& columns, std::uint32_t first, const Locals& locals) {
     Pose pose = load_parent(columns, columns.parent[first]);
     for (std::uint32_t i = 0; i < kBlockRows; ++i) {

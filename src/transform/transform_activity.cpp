@@ -12,7 +12,7 @@ void TransformManager::Work::follow_activity() {
     });
 }
 
-/// Updates whether an entity is inactive because of its parent. If this changes, updates its descendants.
+/// Updates whether an entity is inactive because of its parent. If this changes, also updates the entity's descendants.
 void TransformManager::Work::follow_parent(std::uint32_t row) {
     const Entity entity = owner(row);
     if (!entities_.alive(entity)) return;

@@ -41,8 +41,8 @@ void TransformManager::Work::save(SnapshotWriter& to) const {
     to.value("progress", progress);
     to.value("counts", manager_.counts_);
     to.array("moved", moved);
-    // These two columns are written without stamps. Without this, a state could share outdated blocks with an earlier
-    // state.
+    // These two columns are written without stamps, so they must be saved completely. Otherwise, a state could share
+    // outdated blocks with an earlier state.
     to.elements("extents", table_.column(kExtentColumn), sizeof(std::uint32_t), num_rows());
     to.elements("marks", table_.column(kMarkColumn), sizeof(std::uint32_t), num_rows());
 }

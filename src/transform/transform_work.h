@@ -112,7 +112,7 @@ public:
         return batch_depth_ == 1 && manager_.options_.mode == TransformMode::kImmediate && !has_pending() &&
                !repeats_ && all_known_;
     }
-    /// Puts the rows that a query has written on the list.
+    /// Adds to the list the rows that a query has written.
     void note_written(std::span<const std::uint32_t> rows) {
         if (!needs_no_marks() || !list_in_order(rows)) note_found(rows);
     }
@@ -127,8 +127,8 @@ public:
             compute_subtree(row);
     }
     void compute_subtree(std::uint32_t row);
-    /// Finds the rows of many entities, calls write(i, row, count) for each run of rows, and fetch(row) some rows
-    /// ahead. Puts the rows on the list, and returns the number of rows that were found.
+    /// Finds the rows of many entities. Calls fetch(row) for rows that will soon be written, and write(i, row, count)
+    /// for each run of rows. Puts the rows on the list, and returns the number of rows that were found.
     template <class Write, class Fetch>
     std::size_t set_each(std::span<const Entity> entities, std::uint32_t mask, Write&& write, Fetch&& fetch);
     /// Computes the world pose of one row if it is out of date. Returns whether the row or an ancestor is
@@ -190,7 +190,7 @@ public:
     std::uint32_t link(std::uint32_t child, std::uint32_t parent);
     /// Like link(), but keeps one of the child's poses.
     void link_keeping(std::uint32_t child, std::uint32_t parent, KeepPose keep);
-    /// Sets the local pose of a row so that its world pose becomes `world`, and returns whether it is exact.
+    /// Sets the local pose of a row so that its world pose becomes `world`, and returns whether the result is exact.
     /// `is_stale` tells whether the row was pending.
     bool set_world(std::uint32_t row, const Matrix3x4& world, bool is_stale);
     void remove_row(std::uint32_t row);

@@ -4,8 +4,8 @@
 //
 //     entity --Manager<DebugName>--> text id --StringTable--> "reef/coral"
 //
-// DebugNameManager stores no names. It refers to a manager and a string table, for example a world's, which the
-// spawner fills.
+// DebugNameManager stores no names. It refers to a manager and a string table, which may be those of a world. The
+// spawner fills them.
 // Thread: the same as for Manager and StringTable.
 
 #include "shoal/base/detail/string_table.h"
@@ -24,7 +24,7 @@ public:
     DebugNameManager(Manager<DebugName>& names, StringTable& texts) : names_(names), texts_(texts) {}
 
     /// Names a living entity, or renames it. An empty name removes the entity's name.
-    /// Errors: the entity is dead, there is no memory, or the string table has a different string with the same hash.
+    /// Errors: the entity is dead, memory runs out, or the string table has a different string with the same hash.
     /// The old name then stays.
     SHOAL_API Status set_name(Entity entity, std::string_view name);
 

@@ -1,5 +1,6 @@
 #pragma once
-// An entity may own others, such as the cannons of a ship, which die with it. Ownership is independent of transforms.
+// An entity may own others, which die with it. For example, a ship may own its cannons. Ownership is independent of
+// transforms.
 // An owner needs no transform, and an entity's owner need not be its parent in the scene graph.
 //
 //     ship ── cannon ── smoke          destroy(ship): ship, then cannon and flag, then smoke, all before it returns
@@ -34,8 +35,8 @@ public:
 
     /// Makes `owner` the owner of each entity in `owned`, replacing any previous owner. Skips dead entities.
     /// Errors:
-    /// `owner` is not alive, is in `owned`, or is directly or indirectly owned by an entity in `owned`, or there is no
-    /// memory. Nothing is changed. Cost: one walk up the chain of owners above `owner`, for any number of entities.
+    /// `owner` is not alive, is in `owned`, or is directly or indirectly owned by an entity in `owned`, or memory runs
+    /// out. Nothing is changed. Cost: one walk up the chain of owners above `owner`, for any number of entities.
     SHOAL_API Status own(Entity owner, std::span<const Entity> owned);
     Status own(Entity owner, Entity owned) { return own(owner, std::span<const Entity>(&owned, 1)); }
 
@@ -72,7 +73,7 @@ public:
     std::span<const Schema* const> schemas() const override { return rows_.schemas(); }
     /// Entities that own others but have no owner also have rows. Queries leave them out.
     SHOAL_API OwnedColumns find_columns(const Schema& component) override;
-    /// Errors: an entity in the batch would directly or indirectly own itself, or there is no memory. Nothing is
+    /// Errors: an entity in the batch would directly or indirectly own itself, or memory runs out. Nothing is
     /// changed.
     SHOAL_API Status spawn(const SpawnBatch& batch) override;
     /// Removes the rows of these entities. Their owners release them, and they release the entities that they own.

@@ -182,13 +182,13 @@ public:
     // --- own values ----------------------------------------------------------------------------------------------
 
     /// Sets a value of living entities, replacing their own values at the path.
-    /// Errors: the path is empty, an entity is dead, there is no memory, or a different string has the same hash.
+    /// Errors: the path is empty, an entity is dead, memory runs out, or a different string has the same hash.
     /// Nothing is changed.
     SHOAL_API Status set(std::span<const Entity> entities, const PropertyPath& path, const PropertyInput& value);
     Status set(Entity entity, const PropertyPath& path, const PropertyInput& value) {
         return set({&entity, 1}, path, value);
     }
-    /// Like set(), but for an array, such as a span or a vector. Errors: those of set(), or more than
+    /// Like set(), but for an array, such as a span or a vector. Errors: those of set(), or the array has more than
     /// PropertyValue::kMaxWords words.
     template <class Elements>
     Status set_array(Entity entity, const PropertyPath& path, const Elements& elements) {
@@ -208,7 +208,7 @@ public:
     std::string_view kind() const override { return "the properties"; }
     std::span<const Schema* const> schemas() const override { return schemas_; }
     SHOAL_API OwnedColumns find_columns(const Schema& component) override;
-    /// Errors: the tables are in a blob that is not in the library, or there is no memory.
+    /// Errors: the tables are in a blob that is not in the library, or memory runs out.
     SHOAL_API Status spawn(const SpawnBatch& batch) override;
     SHOAL_API void drop(std::span<const Entity> entities) override;
     /// Like set() and reset(). Skips values without a path, and parts of an array whose first part does not exist.

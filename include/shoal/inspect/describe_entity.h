@@ -14,7 +14,7 @@
 // are written as in a dump. References are written as index:generation and name. In gdb, `shoal-describe world boat`
 // prints the same text if tools/debugger/shoal_gdb.py is loaded and the program references shoal_describe_entity().
 // EntityWriter writes the same content to a document, for programs that read or compare it.
-// Thread: makes only const calls to the world; outside of passes.
+// Thread: makes only const calls to the world. Call it outside of passes.
 
 #include "shoal/store/field_path.h"
 #include "shoal/world/world.h"

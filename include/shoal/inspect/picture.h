@@ -48,8 +48,8 @@ struct Picture {
     std::uint64_t num_skipped = 0;  ///< positions that are NaN or infinite
 };
 
-/// For entities with a transform, returns a layer for each set of component types, which leaves out names, tags and the
-/// transform itself. For other entities, returns a layer for each component type with a `position`. Leaves out dead
+/// For entities with a transform, returns a layer for each set of component types. The sets leave out names, tags and
+/// the transform itself. For other entities, returns a layer for each component type with a `position`. Leaves out dead
 /// entities and empty layers.
 SHOAL_API std::vector<PictureLayer> picture_layers(const World& world);
 /// Returns a link for each transform that has a parent.

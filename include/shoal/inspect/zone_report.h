@@ -58,7 +58,7 @@ SHOAL_API std::vector<ZoneBounds> zone_bounds(const World& world);
 /// Finds the box of a zone in `all`; nullptr if the box is missing or empty.
 SHOAL_API const Bounds* find_bounds(std::span<const ZoneBounds> all, Zone zone);
 
-/// Returns a table of the zones that commit the most memory, largest first. Its end has the sums of all other zones.
+/// Returns a table of the zones that commit the most memory, largest first. The sums of all other zones are at the end.
 SHOAL_API std::string zones_text(std::span<const ZoneReport> zones, std::size_t most_zones = 16);
 
 /// Adds a list `zones` to an open mapping.

@@ -18,8 +18,8 @@
 //     reload    copy, check | save stores | unload() of the old | load() of the new    on an error: loads the old again
 //     unload    all of the above | its unload() | channels | close the file
 //
-// If load() fails, the entities and component types that it has made are removed, and rows get their old fields back,
-// but its changes to existing entities stay. After a reload, the passes of a plugin run after all other passes, unless
+// If load() fails, the entities and component types that it has made are removed, and rows get their old fields back.
+// Its changes to existing entities stay. After a reload, the passes of a plugin run after all other passes, unless
 // runs_after and runs_before give another order. If after() or before() of a pass names a pass of an unloaded plugin,
 // the name no longer has any effect.
 // A plugin's store cannot be removed while a pass of the program, or another plugin, uses the store. The program's

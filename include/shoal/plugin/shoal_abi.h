@@ -3,7 +3,7 @@
 // world runs. It is C99, and has the same layout with every compiler. docs/guide/plugins.md shows a complete plugin,
 // and lists everything that is removed when a plugin is unloaded.
 //
-// Each struct begins with its size, which the side that fills in the struct sets. Later versions append fields and
+// Each struct begins with its size, which is set by the side that fills in the struct. Later versions append fields and
 // functions and never change existing ones, so a plugin built with this header runs in later hosts. A host checks the
 // size to find out which fields a plugin has.
 // Calls that can fail return 1 or a pointer on success. On failure, they return 0 or NULL, change nothing, and write
@@ -83,7 +83,7 @@ typedef struct shoal_compile {
 } shoal_compile;
 typedef struct shoal_spawn { /* the new components of one type, in all entities that were spawned or copied */
     uint32_t size, num_components;
-    const shoal_entity *owners, *parents; /* num_components each; parent 0: none; parents NULL: all owners are roots */
+    const shoal_entity *owners, *parents; /* num_components each; a parent is 0 for a root; NULL: all are roots */
     const void* images;                   /* image_bytes each; their entity fields refer to the new entities */
     size_t image_bytes;
 } shoal_spawn;
@@ -97,7 +97,7 @@ typedef struct shoal_component_definition { /* functions for the plugin's compon
     uint32_t size;
     int32_t spawn_order; /* lower numbers are spawned first */
     void* context;
-    /* * fills in the image; returns 0 after reporting an error. Thread: any, but one call at a time */
+    /* * fills in the image; if there is an error, reports it and returns 0. Thread: any, but one call at a time */
     int (*compile)(void* context, const shoal_compile*);
     int (*spawn)(void* context, const shoal_spawn*, shoal_error*); /* * NULL: a store keeps the components */
     const shoal_migration* migrations;                             /* all have the size of the first */
@@ -238,7 +238,7 @@ typedef struct shoal_host {
      * access. */
     int (*get_field)(const shoal_world*, shoal_entity, const char* path, void* value, size_t num_bytes, shoal_error*);
     int (*set_field)(shoal_world*, shoal_entity, const char* path, const void* value, size_t num_bytes, shoal_error*);
-    /* Adds a store for a component type that no other store keeps, and loads the data that it had before the plugin was
+    /* Adds a store for a component type that no other store has, and loads the data that it had before the plugin was
      * replaced. */
     const shoal_component* (*add_store)(shoal_world*, const shoal_schema*, const shoal_store*, shoal_error*);
     int (*rows_moved)(shoal_world*, const shoal_component*, shoal_error*);  /* own stores only; marks all as written */

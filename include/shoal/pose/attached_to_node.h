@@ -22,7 +22,7 @@
 
 namespace shoal {
 
-/// The node, in the parent's model, to which an entity is attached, and the entity's pose relative to the node.
+/// The node of the parent's model to which an entity is attached, and the entity's pose relative to that node.
 struct AttachedToNode {
     StringId node;
     Vec3 position{};

@@ -182,8 +182,8 @@ public:
 
     // --- health --------------------------------------------------------------------------------------------------
 
-    /// Checks the tables, the blocks and the index. Also computes every model pose that should be up to date, and
-    /// compares the results. Cost: O(rows).
+    /// Checks the tables, the blocks and the index. Also recomputes every model pose that should be up to date, and
+    /// compares it with the stored one. Cost: O(rows).
     SHOAL_API Status validate() const;
 
     // Store
@@ -191,7 +191,7 @@ public:
     std::span<const Schema* const> schemas() const override { return instances_.schemas(); }
     SHOAL_API OwnedColumns find_columns(const Schema& component) override;
     /// Errors: there is no library, the blob is not in the library, a tree is invalid (the message names the node and
-    /// gives the reason), or there is no memory. Nothing is changed.
+    /// gives the reason), or memory runs out. Nothing is changed.
     SHOAL_API Status spawn(const SpawnBatch& batch) override;
     /// Like spawn(), but entities may already have instances, which are replaced.
     SHOAL_API Status respawn(const SpawnBatch& batch);

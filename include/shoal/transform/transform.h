@@ -172,7 +172,7 @@ public:
     }
     SHOAL_API Vec3 world_position(Instance instance) const;
     SHOAL_API Quaternion world_rotation(Instance instance) const;
-    /// Returns the lengths of the axes. The x is negative if the pose is mirrored.
+    /// Returns the lengths of the axes. If the pose is mirrored, x is negative.
     SHOAL_API Vec3 world_scale(Instance instance) const;
     /// Returns all world poses. Shape: num_rows() poses, indexed by row. Lifetime: until the next structural call.
     std::span<const Matrix3x4> worlds() const {

@@ -89,7 +89,7 @@ protected:
     void limit_writes();
 };
 
-/// The component and field that a column's name, such as "wheel.angle" or "^wheel.angle", refers to in a query.
+/// The component and field to which a column name in a query refers, such as "wheel.angle" or "^wheel.angle".
 struct NamedColumn {
     std::size_t component = 0;  ///< index in TextQuery::components()
     const Schema* schema = nullptr;
@@ -185,7 +185,7 @@ struct SHOAL_API Guest {
     /// Declares a component type. Makes its table, or changes the fields of an existing type.
     /// Errors: those of World::manager() and begin_schema_change(), or a guest's query, pass or observer uses the type.
     Status declare(const Schema& schema);
-    /// Records entities that were made during the load. end_load() uses them.
+    /// Records entities that were made during the load, so that end_load() can destroy them.
     void note_made(std::span<const Entity> entities);
     /// Ends a load. Unless `keep` is set, destroys the entities that were made during the load, and undoes declare().
     void end_load(bool keep);
@@ -225,7 +225,7 @@ struct SHOAL_API SpawnedImages {
     Array<Entity> parents{Owner("guests")};  ///< the parents of `owners`; empty if no owner has a parent
     Array<std::byte> images{Owner("guests")};
 };
-/// Copies a row from columns to a struct image. Shape: `columns` has one column per Schema::columns().
+/// Copies a row from columns to a struct image. Shape: `columns` has one column for each of Schema::columns().
 SHOAL_API void read_columns(const Schema& schema, std::span<const std::byte* const> columns, std::size_t row,
                             std::byte* image);
 /// Like read_columns(), but reads a table of one component type.
@@ -260,8 +260,8 @@ struct SHOAL_API GuestHost : WorldService {
     void forget(const Store& store) override;
     void before_commands(const SettleContext& context) override;
 
-    /// Removes the names of destroyed passes from the after() and before() of other passes. Keeps a name that a new
-    /// pass has.
+    /// Removes the names of destroyed passes from other passes' after() and before(), except names that new passes
+    /// have.
     void forget_passes(const Array<std::string>& names);
     /// Errors: no store has the component type.
     virtual Result<KeptComponent> find_kept(std::string_view component);

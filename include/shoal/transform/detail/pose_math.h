@@ -41,8 +41,8 @@ inline bool is_unit_rotation(Quaternion q) {  // whether its length is 1 to the 
     return SHOAL_LIKELY(squared_length(q) >= 1 - 1e-6f && squared_length(q) <= 1 + 1e-6f);
 }
 
-/// Returns `q` if its length is 1 to the last bits, and otherwise normalized(q), so that rotations that are computed
-/// from other rotations do not drift. Requires: is_sound_rotation(q) (asserted in checked builds).
+/// Returns `q` if its length is 1 to the last bits, and otherwise normalized(q), so that rotations computed from other
+/// rotations do not drift. Requires: is_sound_rotation(q) (asserted in checked builds).
 inline Quaternion sound_rotation(Quaternion q) { return is_unit_rotation(q) ? q : mended_rotation(q); }
 
 /// Returns `local` with a part replaced. Shape: `value` has part.type.num_bytes() bytes. Requires: the part's field has
