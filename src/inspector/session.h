@@ -1,7 +1,7 @@
 #pragma once
 // The state of the inspector: the paused flag, the edits, the sources of entities, and the results of the last frames.
 // The answers to requests (answers.h) read and change this state.
-// Thread: as for the world.
+// Thread: the same as for the world.
 
 #include "inspector/http.h"
 #include "shoal/base/clock.h"

@@ -399,7 +399,7 @@ constexpr std::uint32_t kMostNumbersOnLine = 16;  // a 4x4 matrix
 constexpr std::size_t kMostDepth = 1000;
 constexpr std::size_t kMostKeyBytes = 1000;  // in YAML, for a key on the same line as its value
 
-/// The layout of the children of a list or mapping in their original text.
+/// How the original text lays out the children of a list or mapping.
 enum class Shape : std::uint8_t { kUnknown, kOneLine, kLines };
 
 class SourceWriter {

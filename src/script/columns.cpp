@@ -201,7 +201,7 @@ int make_column(lua_State* lua, State& state) {
 
 // --- whole columns -----------------------------------------------------------------------------------------------
 
-/// The operands of an operation on a column of numbers. The second is a column or a number.
+/// The operands of an operation on a numeric column. The second is a column or a number.
 struct Operands {
     const Slot* to = nullptr;
     const Slot* other = nullptr;  // nullptr: the operand is a number

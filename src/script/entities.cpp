@@ -200,7 +200,7 @@ bool check_path(State& state, const FieldPath& path, bool writes) {
     return status ? true : (fail(state, status.message()), false);
 }
 
-/// Pushes a table of all fields of a component.
+/// Pushes a table with all fields of a component.
 int get_component(lua_State* lua, State& state, Entity entity, std::string_view name) {
     const Result<KeptComponent> kept = state.find_kept(name);
     if (!kept) return fail(state, kept.message());

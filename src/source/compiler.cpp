@@ -106,7 +106,7 @@ Node find_field_node(Node mapping, std::string_view name) {
     return {};
 }
 
-/// Returns whether a node is a valid list of pairs: a mapping, or a list of mappings with one key each.
+/// Returns whether a node is a valid list of pairs, which is a mapping or a list of mappings with one key each.
 bool is_list_of_pairs(Node node) {
     if (!node.is_list()) return node.is_mapping();
     return std::all_of(node.begin(), node.end(), [](Node pair) { return pair.is_mapping() && pair.size() == 1; });

@@ -1099,7 +1099,7 @@ private:
 
     void add_children(Node list, SourceKey key, std::vector<const MergedEntity*>& children) {
         if (!list) return;
-        std::vector<SourcePosition> keys;  // positions of the keys of added children
+        std::vector<SourcePosition> keys;  // key positions of added children
         keys.reserve(list.size());
         std::uint32_t place = 0;
         grammar_.each_entry(list, key, [&](const SourceEntry& found) {
@@ -1151,7 +1151,7 @@ private:
             .note(editor.entity(editor.other())->position, "another is here");
     }
 
-    /// Finds the target of an entry of `modified_children` or `deleted_children`.
+    /// Finds the target of an entry in `modified_children` or `deleted_children`.
     std::uint32_t find_child(const SourceEntry& entry, SourceKey key, const Draft& draft) {
         const std::uint32_t found = draft.editor->find(entry.key);
         if (found != ChildEditor::kNone) {

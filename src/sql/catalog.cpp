@@ -31,8 +31,8 @@ std::string_view declared_type(FieldType type) {
     }
 }
 
-/// Returns the names of the parts of a value that are single numbers, such as ".x", or "[0].x" in a matrix. Empty if
-/// the value is a single number.
+/// Returns the names of a value's parts, each of which is a single number, such as ".x", or "[0].x" in a matrix. Empty
+/// if the value is a single number.
 std::vector<std::string> parts_of(FieldType type) {
     std::vector<std::string> parts;
     const bool is_matrix = type == FieldType::kMatrix3x4;

@@ -91,7 +91,7 @@ private:
         while (index_ < end_ && generations[index_] == 0) ++index_;
     }
 
-    /// Calls visit(StringId) with the only field of each of the entity's components of this type.
+    /// Calls visit(StringId) for each of the entity's components of this type, which has a single field.
     template <class Visit>
     void for_each_text(ComponentId component, Visit&& visit) const {
         const Store* const store = world_.directory().find(component);

@@ -424,7 +424,7 @@ Status TransformManager::spawn(const SpawnBatch& batch) {
     return work_->spawn(batch);
 }
 
-/// For each transform in one copy, finds the index of the transform of the nearest ancestor that has one.
+/// For each transform in one copy, finds the transform index of the nearest ancestor that has a transform.
 Status TransformManager::Work::find_parents(const SpawnBatch& batch, Array<std::uint32_t>& parents) {
     if (batch.parents.empty()) return {};
     Array<std::uint32_t> positions{Owner("transform manager")};  // the transform of each blob entity, or its ancestor's

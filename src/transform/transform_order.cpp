@@ -132,7 +132,7 @@ void TransformManager::Work::exchange(RowRange block, std::uint32_t to) {
     }
 }
 
-/// Gathers the owners of those rows of a subtree that are in `rows`, in depth-first order. Returns whether all rows of
+/// Gathers, in depth-first order, the owners of a subtree's rows that are in `rows`. Returns whether all rows of
 /// the subtree are in `rows`.
 bool TransformManager::Work::gather_subtree(std::uint32_t root, RowRange rows) {
     bool is_whole = true;

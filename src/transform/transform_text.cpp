@@ -21,7 +21,7 @@ constexpr std::string_view kRotationIs = "component \"transform\", field \"rotat
 
 std::string where(std::string_view field) { return concat("component \"transform\", field ", quoted(field), ": "); }
 
-/// Reads one layer of a source on top of the values of the lower layers.
+/// Reads one layer of a source over the values from the lower layers.
 class TransformReader {
 public:
     TransformReader(const CompileInput& in, CompileOutput& out) : in_(in), out_(out) {}

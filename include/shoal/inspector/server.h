@@ -16,8 +16,8 @@
 // through their stores, as with World::set(), unless `allow_edits` is false.
 //
 // Cost: one clock read per frame and 4 bytes of memory per spawned entity. While the page is open, each path that it
-// watches also takes at most one percent of the time. Thread: as for the world. A world has at most one server at a
-// time. The server may be destroyed before or after the world.
+// watches also takes at most one percent of the time. Thread: the same as for the world. A world has at most one server
+// at a time. The server may be destroyed before or after the world.
 
 #include "shoal/react/service.h"
 

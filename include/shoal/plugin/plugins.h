@@ -11,8 +11,8 @@
 // Rows are in the world's stores, so they outlive the plugin. A plugin declares its component types when it is loaded.
 // If the fields of a type have changed, rows keep the values that match by name and type, as in Reloader::reload().
 // Everything else that a plugin has made is removed with it, in this order: passes, observers, queries, verbs,
-// functions for component types, and its stores with their data, newest first. Then its unload() is called, and its
-// event channels are closed.
+// functions for component types, and finally its stores (newest first) with their data. Then its unload() is called,
+// and its event channels are closed.
 //
 //     load      copy the file | check its exports | its load()                     on an error: all is undone
 //     reload    copy, check | save stores | unload() of the old | load() of the new    on an error: loads the old again
@@ -58,9 +58,9 @@ public:
     /// Unloads all plugins, in the reverse order of loading.
     SHOAL_API ~Plugins();
 
-    /// Loads a plugin from a file. Errors: the file is not a plugin, was built for a different version or entity size,
-    /// or has a name that is taken; a plugin that it depends on is not loaded; or its load() failed. The message names
-    /// the file and the reason. The world is unchanged.
+    /// Loads a plugin from a file. Errors: the file is not a plugin, the plugin was built for a different version or
+    /// entity size, its name is taken, a plugin that it depends on is not loaded, or its load() failed. The message
+    /// names the file and the reason. The world is unchanged.
     SHOAL_API Status load(const std::string& path);
     /// Errors: the plugin does not exist, another plugin depends on it, or a pass of the program or another plugin uses
     /// one of its stores. Nothing is then changed. On success, the log lists the data that is lost with the plugin's

@@ -83,7 +83,7 @@ typedef struct shoal_compile {
 } shoal_compile;
 typedef struct shoal_spawn { /* the new components of one type, in all entities that were spawned or copied */
     uint32_t size, num_components;
-    const shoal_entity *owners, *parents; /* num_components each; a parent is 0 for a root; NULL: all are roots */
+    const shoal_entity *owners, *parents; /* num_components each; a root has parent 0; parents NULL: all are roots */
     const void* images;                   /* image_bytes each; their entity fields refer to the new entities */
     size_t image_bytes;
 } shoal_spawn;

@@ -1,5 +1,5 @@
 #pragma once
-// Compares two sources by key, regardless of their formats and of the positions in the text.
+// Compares two sources by key, regardless of format and of position in the text.
 //
 //     const std::vector<SourceDifference> differences = diff_sources(before, after);
 //     print(differences_text(differences));

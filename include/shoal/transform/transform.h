@@ -32,7 +32,7 @@
 // Thread: the world's structural thread sets poses and makes the calls that change rows (add, remove, link,
 // compute_moved, settle). Between these calls, any thread may make const calls. An Instance is valid until the next
 // structural call. While a world's passes are running, add, remove and settle end the program. A pass that declares
-// that it writes the transforms may set poses, link and compute.
+// writes to the transforms may set poses, link and compute.
 // Source: Frykholm, "Building a data-oriented entity system", part 3.
 
 #include "shoal/store/detail/owned_rows.h"

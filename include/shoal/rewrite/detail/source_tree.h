@@ -74,7 +74,7 @@ public:
     SHOAL_API ~SourceTree();
 
     SHOAL_API const SourceItem& root() const;
-    /// Returns the child of an item of this tree, or nullptr. Cost: O(1).
+    /// Returns the child of an item in this tree, or nullptr. Cost: O(1).
     SHOAL_API const SourceItem* find(const SourceItem& parent, ItemRole place, std::string_view key) const;
 
 private:

@@ -91,7 +91,7 @@ SHOAL_API SourceFormat source_format(std::string_view file_name);
 /// Errors: returns no document; `diagnostics` has one or more errors.
 SHOAL_API Result<Document> read_document(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options = {});
 
-/// Returns the path of a resource in a root: `root/name`, or only `name` in the current folder.
+/// Returns the path of a resource in a root, which is `root/name`, or only `name` in the current folder.
 SHOAL_API std::string path_in_root(std::string_view root, std::string_view name);
 
 /// Returns what is wrong with a resource name (it is empty, too long, absolute or outside the roots), or "" if it is

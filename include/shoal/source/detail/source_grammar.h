@@ -21,7 +21,7 @@
 
 namespace shoal {
 
-/// The meaning of a key of a level or entity.
+/// The meaning of a key in a level or entity.
 enum class KeyUse : std::uint8_t {
     kKnown,      ///< a built-in key: a row of kSourceKeys
     kRenamed,    ///< an alias of another key: a row of the renamed keys
