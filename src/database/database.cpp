@@ -349,7 +349,7 @@ Result<AddCounts> Database::add(std::span<const Entity> entities, std::span<cons
         refuse_change("add()", values.empty() ? ComponentType() : values[0].component);
     if (entities.empty() || values.empty()) return AddCounts();
     Arguments arguments(*this, entities, values);
-    if (only_enables(arguments)) return enable_in_place(arguments);
+    if (AddCounts counts; enable_in_place(arguments, counts)) return counts;
     Result<DatabaseTable*> first = first_table(values);
     if (!first) return first.status();
     if (SHOAL_UNLIKELY(gives_many(values))) return add_further(arguments, **first);
@@ -415,14 +415,10 @@ bool Database::have_columns(std::span<const ComponentValues> values) const {
     });
 }
 
-/// Whether a call for many entities only enables or disables: all component types of the call are enableable, and the
-/// rows of the living entities have them. If so, copies arguments that are in tables that the call writes.
-bool Database::only_enables(Arguments& arguments) {
+/// Whether the rows of all living entities of a call have all component types of the call. If so, copies arguments that
+/// are in tables that the call writes.
+bool Database::have_all(Arguments& arguments) {
     const std::span<const ComponentValues> values = arguments.values();
-    for (const ComponentValues& given : values) {
-        graph_.require(given.component, arguments.entities()[0]);
-        if (!schema(given.component).enableable() || find_values(values, given.component) != &given) return false;
-    }
     const bool writes = have_columns(values);
     std::span<const Entity> entities = arguments.entities();
     const LocationOf location_of(directory_, entities);
@@ -442,18 +438,25 @@ bool Database::only_enables(Arguments& arguments) {
     return true;
 }
 
-/// Enables or disables the component types of the call. Requires: only_enables().
-AddCounts Database::enable_in_place(const Arguments& arguments) {
-    selection_->require_empty();
-    const std::span<const Entity> entities = arguments.entities();
+/// Enables or disables the component types of a call for many entities, if they are all enableable and the rows of the
+/// living entities have them. Otherwise returns false, and nothing has changed.
+bool Database::enable_in_place(Arguments& arguments, AddCounts& counts) {
     const std::span<const ComponentValues> values = arguments.values();
-    AddCounts counts;
+    for (const ComponentValues& given : values) {
+        graph_.require(given.component, arguments.entities()[0]);
+        if (!schema(given.component).enableable() || find_values(values, given.component) != &given) return false;
+    }
+    selection_->require_empty();
     if (values.size() == 1 && !awaits_deaths() && !have_columns(values)) {
+        RowBits rows(*this, arguments.entities(), values[0].component);
+        if (!rows.are_all_there()) return false;
         const bool is_enabled = !values[0].is_disabled;
-        const RowBits::Counts bits = RowBits::set_all(*this, entities, values[0].component, is_enabled);
+        const RowBits::Counts bits = rows.set_all(is_enabled);
         counts.num_added = is_enabled ? bits.num_flipped : 0;
         counts.num_set = bits.num_rows - counts.num_added;
     } else {
+        if (!have_all(arguments)) return false;
+        const std::span<const Entity> entities = arguments.entities();
         for (std::uint32_t i = 0; i < entities.size(); ++i) {
             const DatabaseRow at = find(entities[i]);
             if (!at || is_dead(entities[i])) continue;
@@ -461,8 +464,8 @@ AddCounts Database::enable_in_place(const Arguments& arguments) {
             ++(enable_as_given(at, values) ? counts.num_added : counts.num_set);
         }
     }
-    counts.num_skipped = static_cast<std::uint32_t>(entities.size()) - counts.num_added - counts.num_set;
-    return counts;
+    counts.num_skipped = static_cast<std::uint32_t>(arguments.entities().size()) - counts.num_added - counts.num_set;
+    return true;
 }
 
 /// Whether a call that removes component types needs only to disable them.
@@ -474,7 +477,7 @@ bool Database::only_disables(std::span<const ComponentType> components) const {
 /// Disables the components of these types and returns how many entities had any of them. Requires: only_disables().
 std::uint32_t Database::disable_in_place(std::span<const Entity> entities, std::span<const ComponentType> components) {
     selection_->require_empty();
-    if (components.size() == 1) return RowBits::set_all(*this, entities, components[0], false).num_flipped;
+    if (components.size() == 1) return RowBits(*this, entities, components[0]).set_all(false).num_flipped;
     std::uint32_t num_changed = 0;
     for (const Entity entity : entities)
         if (const DatabaseRow at = find(entity)) num_changed += disable(at, components);

@@ -77,57 +77,100 @@ public:
         std::uint32_t num_rows = 0, num_flipped = 0;
     };
 
-    /// Sets the bits of the rows of some entities, including dead ones.
-    static Counts set_all(Database& database, std::span<const Entity> entities, ComponentType component,
-                          bool is_enabled) {
-        const LocationOf location_of(database.directory_, entities);
+    RowBits(Database& database, std::span<const Entity> entities, ComponentType component)
+        : database_(database),
+          entities_(entities),
+          location_of_(database.directory_, entities),
+          component_(component) {}
+
+    /// Whether the rows of all living entities have the component type.
+    bool are_all_there() {
+        for (std::size_t i = 0; i < entities_.size(); ++i) {
+            location_of_.fetch_ahead(entities_, i);
+            const DatabaseDirectory::Location at = location_of_(entities_[i]);
+            const bool is_there =
+                at && (SHOAL_LIKELY(target_of(at).number == at.table) || look_at(target_of(at), at.table));
+            if (SHOAL_UNLIKELY(!is_there) && database_.entities_.alive(entities_[i])) return false;
+        }
+        return true;
+    }
+    /// Sets the bits of the rows of all entities, including dead ones. Inlined, the loop takes twice as long.
+    __attribute__((noinline)) Counts set_all(bool is_enabled) {
         Counts counts;
-        RowBits bits(database.tables_, component);
-        for (std::size_t i = 0; i < entities.size(); ++i) {
-            location_of.fetch_ahead(entities, i);
-            const DatabaseDirectory::Location at = location_of(entities[i]);
+        for (std::size_t i = set_in_one_table(is_enabled, counts); i < entities_.size(); ++i) {
+            location_of_.fetch_ahead(entities_, i);
+            const DatabaseDirectory::Location at = location_of_(entities_[i]);
             if (SHOAL_UNLIKELY(!at)) continue;
             ++counts.num_rows;
-            counts.num_flipped += bits.set(at, is_enabled);
+            counts.num_flipped += set(at, is_enabled);
         }
-        database.tables_.count_changes(counts.num_flipped);
+        database_.tables_.count_changes(counts.num_flipped);
         return counts;
     }
 
 private:
-    RowBits(const TableSet& tables, ComponentType component) : tables_(tables), component_(component) {}
-
-    /// Sets the bit of a row, if its table has the component type. Returns whether the bit has changed.
-    SHOAL_INLINE bool set(DatabaseDirectory::Location at, bool is_enabled) {
-        Target& target = targets_[at.table % kNumTargets];
-        if (SHOAL_UNLIKELY(target.number != at.table) && !look_at(target, at.table)) return false;
-        std::uint64_t& word = target.words[at.row / 64];
-        if ((word >> at.row % 64 & 1) == std::uint64_t(is_enabled)) return false;
-        word ^= std::uint64_t(1) << at.row % 64;
-        target.table->stamp_row(at.row);
-        return true;
-    }
-
     static constexpr std::size_t kNumTargets = 16;
 
     struct Target {
-        std::uint64_t number = ~std::uint64_t(0);  // the number of the table; initially none
+        std::uint32_t number = LocationOf::kNoTable;
+        ChangeMark now;
+        ChangeMark* marks;  // see Table::row_marks()
         std::uint64_t* words;
-        Table* table;
         std::uint64_t unused;  // pads the size, so that indexing is a shift
+
+        /// Sets the bit of a row. Returns whether the bit has changed.
+        SHOAL_INLINE bool set(std::uint32_t row, bool is_enabled) const {
+            std::uint64_t& word = words[row / 64];
+            if ((word >> row % 64 & 1) == std::uint64_t(is_enabled)) return false;
+            word ^= std::uint64_t(1) << row % 64;
+            marks[row / kRowsPerChangeMark] = now;
+            return true;
+        }
     };
 
+    Target& target_of(DatabaseDirectory::Location at) { return targets_[at.table % kNumTargets]; }
+
+    /// Sets the bit of a row, if its table has the component type. Returns whether the bit has changed.
+    SHOAL_INLINE bool set(DatabaseDirectory::Location at, bool is_enabled) {
+        Target& target = target_of(at);
+        if (SHOAL_UNLIKELY(target.number != at.table) && !look_at(target, at.table)) return false;
+        return target.set(at.row, is_enabled);
+    }
+
+    /// Sets the bits of the first entities, as long as their rows are in one table, whose addresses stay in registers.
+    /// Returns the number of these entities.
+    SHOAL_INLINE std::size_t set_in_one_table(bool is_enabled, Counts& counts) {
+        Target target;
+        std::size_t i = 0;
+        for (; i < entities_.size(); ++i) {
+            location_of_.fetch_ahead(entities_, i);
+            const DatabaseDirectory::Location at = location_of_(entities_[i]);
+            if (SHOAL_UNLIKELY(!at)) continue;
+            if (SHOAL_UNLIKELY(at.table != target.number)) {
+                if (target.number != LocationOf::kNoTable) break;
+                if (target_of(at).number != at.table && !look_at(target_of(at), at.table)) break;
+                target = target_of(at);
+            }
+            ++counts.num_rows;
+            counts.num_flipped += target.set(at.row, is_enabled);
+        }
+        return i;
+    }
+
     __attribute__((noinline)) bool look_at(Target& target, std::uint32_t number) const {
-        DatabaseTable& table = tables_[number];
+        DatabaseTable& table = database_.tables_[number];
         const int index = table.type().enableable_index(component_);
         if (index < 0) return false;
         target.number = number;
         target.words = table.presence_[static_cast<std::size_t>(index)].words();
-        target.table = &table.table_;
+        target.marks = table.table_.row_marks();
+        target.now = table.table_.mark_of_now();
         return true;
     }
 
-    const TableSet& tables_;
+    Database& database_;
+    std::span<const Entity> entities_;
+    LocationOf location_of_;
     ComponentType component_;
     Target targets_[kNumTargets];  // indexed by table number % kNumTargets
 };

@@ -73,6 +73,22 @@ TEST_F(Benchmarks, ranks_send_what_is_counted_from_the_division_of_zones) {
 #endif
 }
 
+// Times are not looked at, but bytes are counted: those of halos are the written blocks, with little beside them.
+TEST_F(Benchmarks, what_a_cluster_costs_is_measured_by_two_ranks) {
+#if defined(SHOAL_BENCH_CLUSTER)
+    EXPECT_EQ(measured("^cluster/"), (std::set<std::string>{"cluster/step", "cluster/one_rank", "cluster/move_zone"}));
+    for (const nlohmann::json& each : nlohmann::json::parse(read(path("results.json")), nullptr, false))
+        if (each["workload"] == "cluster/halo_bytes") {
+            EXPECT_GT(each["ratio"], 1.0);
+            EXPECT_LE(each["ratio"], 1.1);
+            return;
+        }
+    ADD_FAILURE() << "the bytes of halos are not counted";
+#else
+    GTEST_SKIP() << "there is no MPI";
+#endif
+}
+
 TEST_F(Benchmarks, wrong_usage_is_told_and_ends_with_two) {
     EXPECT_EQ(run({"--filter", "("}).exit_code, 2);
     EXPECT_EQ(run({"--fast"}).exit_code, 2);

@@ -542,8 +542,8 @@ private:
     Result<AddCounts> add_values(Arguments& arguments, DatabaseTable& first);
     AddCounts add_selected(Arguments& arguments, DatabaseTable* first);
     bool have_columns(std::span<const ComponentValues> values) const;
-    bool only_enables(Arguments& arguments);
-    AddCounts enable_in_place(const Arguments& arguments);
+    bool have_all(Arguments& arguments);
+    bool enable_in_place(Arguments& arguments, AddCounts& counts);
     bool only_disables(std::span<const ComponentType> components) const;
     std::uint32_t disable_in_place(std::span<const Entity> entities, std::span<const ComponentType> components);
     void remove_row(DatabaseTable& table, std::uint32_t row);

@@ -94,6 +94,10 @@ public:
     }
     SHOAL_API void stamp_rows(RowRange rows);  ///< marks all columns of some rows as written
     void stamp_row(std::uint32_t row) { stamps_.mark_row(row); }
+    /// For loops that stamp many rows: row_marks()[row / kRowsPerChangeMark] = mark_of_now(). Lifetime: until the next
+    /// structural call.
+    ChangeMark* row_marks() { return stamps_.row_marks(); }
+    ChangeMark mark_of_now() const { return stamps_.mark_of_now(); }
     /// Returns a column without marking it, for a pass that calls mark_written() when it ends.
     std::byte* unmarked_column(std::uint32_t column) { return storage_.column(column); }
     /// The address of a column, which stays up to date when the column moves; the columns of a component are side by
