@@ -76,7 +76,7 @@ void ComponentDirectory::clear() {
 }
 
 void ComponentDirectory::end_stores() {
-    end_commands();  // first, because values in commands may refer to the stores' data
+    end_commands();  // before the stores, because values in commands may refer to their data
     clear();
     destroy_after(0);
     singletons_.destroy();

@@ -13,7 +13,7 @@
 namespace shoal {
 namespace {
 
-constexpr std::uint32_t kRowsAtOnce = 16;  // rows that are compared together and, if they differ, one by one
+constexpr std::uint32_t kRowsAtOnce = 16;  // rows compared in one step; if they differ, they are compared one by one
 
 /// The entity that currently has the component in a row, or null.
 Entity holder(const ComponentTable& at, std::uint32_t row) {
@@ -56,8 +56,8 @@ public:
     }
 
 private:
-    HashMap<std::uint64_t, std::uint32_t> first_{Owner("component mirror")};  // by entity: the first one not yet taken
-    Array<std::uint32_t> next_{Owner("component mirror")};                    // by position: the next one of its entity
+    HashMap<std::uint64_t, std::uint32_t> first_{Owner("component mirror")};  // by entity: the first untaken position
+    Array<std::uint32_t> next_{Owner("component mirror")};                    // by position: the entity's next position
 };
 
 }  // namespace
@@ -208,7 +208,7 @@ void ComponentMirror::compare() {
     drop_pictures();
 }
 
-/// Adds a picture for each table that has none yet. Tables that no longer exist count as empty.
+/// Adds a picture for each table that does not have one yet. Tables that no longer exist count as empty.
 void ComponentMirror::find_pictures() {
     for (Picture& picture : pictures_) picture.is_listed = false;
     tables_.clear();
@@ -238,8 +238,8 @@ void ComponentMirror::compare_picture(std::uint32_t number) {
     const ComponentTable& at = picture.table;
     const auto num_before = static_cast<std::uint32_t>(picture.owners.size());
     const std::uint32_t num_rows = picture.is_listed ? at.table->num_rows() : 0;
-    // First come the rows that exist now and existed before, block by block; then the rows that were added or removed
-    // at the end.
+    // First compares the rows that existed before and still exist, block by block. Then handles the rows that were
+    // added or removed at the end.
     const std::uint32_t num_common = std::min(num_before, num_rows);
     for (std::uint32_t begin = 0; begin < num_common; begin += kRowsPerStampBlock) {
         const std::uint32_t block = begin / kRowsPerStampBlock;
@@ -329,7 +329,7 @@ std::uint64_t ComponentMirror::differing_fields(const Column& column, const std:
     return fields;
 }
 
-/// Returns the watched fields that differ in a component that has moved; `came` is its index in came_.
+/// Returns the watched fields in which a component that has moved differs. `came` is its index in came_.
 std::uint64_t ComponentMirror::differing_fields(const std::byte* old_image, std::size_t came) const {
     const auto run = std::upper_bound(came_runs_.begin(), came_runs_.end(), came,
                                       [](std::size_t place, const RowSpan& of) { return place < of.first; }) -
@@ -387,7 +387,7 @@ std::span<const Entity> ComponentMirror::owners_of(const RowSpan& run) const {
 
 /// Separates components that moved to another row from components that were added or removed.
 void ComponentMirror::match_moves() {
-    if (gone_.empty() && came_runs_.size() == 1) {  // no copies needed: the usual case after one large add()
+    if (gone_.empty() && came_runs_.size() == 1) {  // the usual case after one large add() needs no copies
         added_ = owners_of(came_runs_[0]);
         added_values_.swap(came_values_);
         return;

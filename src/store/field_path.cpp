@@ -91,7 +91,7 @@ ComponentRow FieldPath::find_row(Entity entity) const {
 
 namespace {
 
-/// In checked builds, asks the calling thread's guard whether the field may be read.
+/// In checked builds, lets the calling thread's guard check that the field may be read.
 void ask_to_read([[maybe_unused]] const ComponentRow& at, [[maybe_unused]] const FieldPart& part) {
     if constexpr (SHOAL_CHECKED != 0) ask_read_guard(*at.table, at.first_column + part.field->first_column);
 }

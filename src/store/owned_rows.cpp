@@ -14,8 +14,8 @@ namespace shoal {
 namespace {
 
 constexpr std::uint32_t kLivingInARow = 4;
-constexpr std::uint32_t kMostDraws = 16;      // after this many holes are drawn, rows with owners are counted
-constexpr std::uint32_t kCountedRows = 4096;  // rows with owners are counted in blocks of this many rows
+constexpr std::uint32_t kMostDraws = 16;      // after drawing this many holes, counts the rows that have owners
+constexpr std::uint32_t kCountedRows = 4096;  // counts the rows that have owners in blocks of this many rows
 
 std::uint32_t highest_index(std::span<const Entity> entities) {
     std::uint32_t highest = 0;
@@ -61,7 +61,7 @@ OwnedRows::~OwnedRows() {
     delete owners_by_value_;
     delete shown_;
     stop_following_deaths();
-    if (table_.schema().has_opaque()) table_.clear();  // while all members exist, as destructors may remove rows
+    if (table_.schema().has_opaque()) table_.clear();  // while all members exist, because destructors may remove rows
 }
 
 void OwnedRows::stop_following_deaths() {
@@ -316,7 +316,7 @@ RowRange OwnedRows::append_batch(const SpawnBatch& batch) {
         table_.copy_columns(rows, batch.columns);
         translate_entities(batch, copy, schema_, table_, 0, rows);
     }
-    // Heads are pushed last to first, so that a chain is in source order.
+    // Rows are pushed onto their chains from last to first, so that each chain is in source order.
     for (std::uint32_t row = table_.num_rows(); schema_.many() && row-- > first;) table_.push_chain(row);
     return {first, table_.num_rows()};
 }
@@ -480,9 +480,8 @@ void OwnedRows::remove_by_policy(const SettleContext& context) {
     if (context.counts != nullptr) context.counts->num_removed += num_before - num_owned();
 }
 
-/// Removes the rows of entities that have died since the last settle. If settles are far apart, an index may run
-/// through all of its generations, and an id on the list may be alive again. Therefore, only rows of dead entities are
-/// removed.
+/// Removes the rows of entities that have died since the last settle. Between two settles, an index may run through all
+/// of its generations, so that an id on the list is alive again. Therefore, only rows of dead entities are removed.
 void OwnedRows::remove_listed_deaths() {
     const DeathRange dead = entities_.deaths(cursor_);
     const bool may_sweep = has_plain_rows() && options_.remove_dead == nullptr;
@@ -538,13 +537,14 @@ CollectCounts OwnedRows::collect(Random& random, std::uint32_t max_removed) {
     return counts;
 }
 
-/// Draws one of the rows that have an owner, each with the same probability. Requires: at least one row has an owner.
+/// Draws a row at random from the rows that have an owner, each with the same probability. Requires: at least one row
+/// has an owner.
 std::uint32_t OwnedRows::draw_row(Random& random) {
     const std::span<const Entity> owners = table_.entities();
     for (std::uint32_t draw = 0; draw < kMostDraws; ++draw)
         if (const std::uint32_t row = random.below(table_.num_rows()); owners[row]) return row;
     if (counted_at_ != num_structural_changes_) count_owned();
-    std::uint32_t num_before = random.below(num_owned());  // rows with an owner before the drawn row
+    std::uint32_t num_before = random.below(num_owned());  // the number of rows with an owner before the drawn row
     std::uint32_t block = 0;
     while (block < num_owned_in_.size() && num_before >= num_owned_in_[block]) num_before -= num_owned_in_[block++];
     SHOAL_ASSERT(block < num_owned_in_.size(), "rows came or went past the store that owns them");

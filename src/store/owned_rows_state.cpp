@@ -61,7 +61,7 @@ Status OwnedRows::index_loaded(SnapshotReader& from) {
         if (!is_possible(owner) || (is_identity && owner.index() != row))
             return from.error("owner",
                               concat("row ", row, " belongs to ", entity_text(owner), ", which cannot own it"));
-        if (!previous.empty() && previous[row] != kNilRow) continue;  // the row is not the first of its chain
+        if (!previous.empty() && previous[row] != kNilRow) continue;  // the row is not the first in its chain
         const std::uint32_t other = index_.find_any_generation(owner);
         if (other == kNilRow || !entities_.alive(owners[other])) index_.set(owner, row);
     }

@@ -54,7 +54,7 @@ std::span<const Entity> OwnersByValue::living(StringId value) {
     if (callback_.number == 0 && !entities.is_held()) {
         callback_ = entities.add_destruction_callback(
             [](void* self, std::span<const Entity>) { ++static_cast<OwnersByValue*>(self)->num_deaths_; }, this);
-        ++num_deaths_;  // deaths before this were not counted
+        ++num_deaths_;  // deaths before this point were not counted
     }
     build();
     const std::uint32_t* const place = list_by_value_.find(value);

@@ -109,7 +109,7 @@ Status RelationIndex::load(SnapshotReader& from) {
     return is_known.status();
 }
 
-/// Whether each reference is in its target's list exactly once, and every list ends.
+/// Whether each reference is in its target's list exactly once, and no list is circular.
 bool RelationIndex::are_lists() const {
     std::size_t num_references = 0, num_listed = 0;
     for (std::size_t i = 0; i < links_.size(); ++i) {

@@ -25,7 +25,7 @@ bool is_sound(const SavedOverride& saved) {
     return type == FieldType::kFixedString || saved.value_bytes == field_type_bytes(type);
 }
 
-/// Takes the next bytes from `rest`. Returns false if fewer are left.
+/// Takes the next bytes from `rest`. Returns false if too few are left.
 bool take(std::span<const std::byte>& rest, std::uint64_t num_bytes, std::span<const std::byte>& taken) {
     if (num_bytes > rest.size()) return false;
     taken = rest.first(static_cast<std::size_t>(num_bytes));

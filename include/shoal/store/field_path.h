@@ -1,5 +1,5 @@
 #pragma once
-// Reads and writes a field of any entity by name, in any store, without knowing its C++ type.
+// Reads or writes a field of any entity in any store, given the field's name and without its C++ type.
 //
 //     "body.position"          a field of the component type "body"
 //     "body.position.x"        a part of a field: x, y, z or w, an element [i] of an array, a row [i] of a matrix
@@ -41,7 +41,7 @@ public:
     ComponentId component() const { return component_; }
     Store& store() const { return *store_; }
     const FieldPart& part() const { return part_; }
-    std::uint32_t index() const { return index_; }  ///< with `many`: the number of the component
+    std::uint32_t index() const { return index_; }  ///< with `many`: which of the entity's components
     const ValueType& type() const { return part_.type; }
     template <PlainValue T>
     bool is() const {
@@ -69,7 +69,7 @@ public:
     }
     /// Sets the value and marks it as written. Numbers and strings are converted as in AnyValue::convert().
     /// Errors: as for read(); the value has a different type, does not fit, or names a dead entity; the store does not
-    /// accept it. On an error, nothing has changed.
+    /// accept it. On error, nothing has changed.
     ///
     /// convert() returns the value that write() would set, but does not set it. Use it to check a value before the
     /// entity exists. The result has type(). Errors: the same as for write(), except errors that depend on the entity
@@ -85,7 +85,7 @@ public:
                                        std::string_view component);
     /// Writes field number `number` of a row that store.find_row() returned. `field` is the same field as declared in
     /// C++. Shape: `value` has field.size bytes. Errors: the store has a different field there, or does not accept the
-    /// value. On an error, nothing has changed. Requires: the row has the component.
+    /// value. On error, nothing has changed. Requires: the row has the component.
     static SHOAL_API Status write_at(Store& store, const ComponentRow& at, std::uint32_t number, const Field& field,
                                      const std::byte* value);
 

@@ -39,7 +39,8 @@ public:
     // --- structural calls ----------------------------------------------------------------------------------------
 
     /// Adds a component to `entity`, or sets the component that it already has. With `many`, adds a component before
-    /// the existing ones. Returns the nil instance if the entity is not alive. Errors: no memory; nothing has changed.
+    /// the existing ones. Returns the nil instance if the entity is not alive. Errors: no memory. On error, nothing has
+    /// changed.
     SHOAL_INLINE Result<Instance> add(Entity entity, T value = T{}) {
         const std::uint32_t row = core_.rows().try_append(entity);
         if (SHOAL_UNLIKELY(row == kNilRow)) return add_through_span(entity, std::move(value));
@@ -69,8 +70,8 @@ public:
 
     /// Adds a component to each of `entities`, and calls fill(rows) to write the values into the columns: see NewRows.
     /// Values that `fill` does not write are defaults, even if the entity already had a component. Entities that are
-    /// not alive get no rows. Errors: as for add(); `fill` was not called. Requires: `fill` makes no structural calls
-    /// to this manager.
+    /// not alive get no rows. Errors: as for add(). On error, `fill` has not been called. Requires: `fill` makes no
+    /// structural calls to this manager.
     template <class Fill>
     Result<AddCounts> add_in_place(std::span<const Entity> entities, Fill&& fill)
         requires(std::is_copy_assignable_v<T> && std::is_invocable_v<Fill&, const NewRows&>)
@@ -182,7 +183,7 @@ public:
 private:
     static constexpr std::size_t kFarAhead = 96;         // index entries are prefetched this many look-ups ahead;
                                                          // rows are prefetched half as far ahead
-    static constexpr std::uint32_t kCachedRows = 16384;  // tables with up to this many rows are in the cache anyway
+    static constexpr std::uint32_t kCachedRows = 16384;  // tables with at most this many rows are not prefetched
 
     template <auto kMember>
     std::size_t offset() const {
@@ -223,7 +224,7 @@ private:
             [&](std::uint32_t c) { return core_.table().write_existing(c, instance.row); }, offset<kMember>(), 1)[0];
     }
 
-    /// Takes `value` by value, because passing its address would keep add() from holding it in registers.
+    /// Takes `value` by value: if its address were passed, add() could not hold it in registers.
     SHOAL_NOINLINE Result<Instance> add_through_span(Entity entity, T value) {
         Result<AddCounts> counts = add_values(std::span<const Entity>(&entity, 1), &value, 0);
         if (!counts) return counts.status();
@@ -269,7 +270,7 @@ private:
         if constexpr (kIsDescribed<T>)
             return DescriptionOf<T>::kNumFields;
         else
-            return 0;  // the error above is enough
+            return 0;  // avoids a second error message after the one above
     }
     std::uint32_t offsets_[num_fields() + 1] = {};  // the offset of each field in T
 };

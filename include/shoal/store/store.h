@@ -1,5 +1,5 @@
 #pragma once
-// A store keeps components and decides which table each row is in. A component manager is a store with one table and an
+// A store keeps components, and chooses the table for each row. A component manager is a store with one table and an
 // index; the database is a store with many tables. All stores share this one small interface; the spawner, the world
 // and all reports use only this interface.
 //
@@ -96,7 +96,7 @@ struct StoreStatistics {
 
 /// What settling has done in all stores.
 struct SettleCounts {
-    // What commands have done; see commands.h.
+    // Counts of what commands have done (see commands.h).
     std::uint64_t num_created = 0;    ///< entities
     std::uint64_t num_destroyed = 0;  ///< entities
     std::uint64_t num_moved = 0;      ///< entities that moved to another zone, or gained or lost components
@@ -117,10 +117,10 @@ struct SettleStatistics {
     SettleCounts total{};
 };
 
-/// What a store may use while it settles.
+/// The means that a store may use while it settles.
 struct SettleContext {
     Random* random = nullptr;        ///< the world's generator, seeded
-    std::uint64_t stamp = 0;         ///< the stamp of writes from now on; every settle increases it
+    std::uint64_t stamp = 0;         ///< the stamp that writes get from now on; every settle increases it
     Executor* executor = nullptr;    ///< the world's executor; nullptr: the calling thread alone
     SettleCounts* counts = nullptr;  ///< the store adds its counts here; nullptr: nothing is counted
 };
@@ -146,7 +146,7 @@ struct ComponentTable {
     const Table* table = nullptr;
     std::uint32_t first_column = 0;               ///< where the columns of the component begin
     bool has_fields = true;                       ///< false: the values of the fields are kept in another form
-    const std::uint64_t* enabled_bits = nullptr;  ///< a bit per row, 1 if enabled; nullptr: all are enabled
+    const std::uint64_t* enabled_bits = nullptr;  ///< a bit per row, set if enabled; nullptr: all are enabled
     bool needs_parent = false;                    ///< a row that is not linked to a parent does not have the component
 };
 
@@ -208,8 +208,8 @@ public:
     virtual std::span<const Schema* const> schemas() const = 0;
     /// Component types that the store shows to queries but does not keep, such as computed types. Lifetime: the store.
     virtual std::span<const Schema* const> shown_schemas() const { return {}; }
-    /// Returns where queries find a component type that the store keeps or shows. Requires: if the store keeps the
-    /// type, the schema has the store's layout. Lifetime: the store.
+    /// Returns where queries find a component type that the store keeps or shows. Requires: the schema has the store's
+    /// layout, if the store keeps the type. Lifetime: the store.
     virtual OwnedColumns find_columns(const Schema&) { return {}; }
 
     /// Appends the tables that hold rows of a component type. Lifetime: until the next structural call.
@@ -233,16 +233,15 @@ public:
     /// For commands. Adds a component of a type in schemas() or shown_schemas() to living entities, or sets the
     /// component that they already have. With `many`, adds another value. Returns how many of the entities then have
     /// the component. The store may leave out entities that cannot have the value, and then logs the reason. Errors: no
-    /// memory; the store does not support this call; `component` has a different layout. On an error, nothing has
-    /// changed.
+    /// memory; the store does not support this call; `component` has a different layout. On error, nothing has changed.
     virtual Result<std::uint32_t> add_values(const Schema& component, std::span<const Entity> entities,
                                              const AddedValues& values);
     /// Makes room for the next add_values() or remove_values() call, before a command changes several stores. Returns
     /// true if the store can no longer refuse that call. Stores that may still refuse are changed first. Errors: the
-    /// store would refuse the change; nothing has changed.
+    /// store would refuse the change. On error, nothing has changed.
     virtual Result<bool> prepare_values(const Schema& component, std::span<const Entity> entities, bool removes);
     /// Whether remove_one_value() is supported. It removes value number `index` of an entity; `at` is the row of that
-    /// value. Errors: no memory; not supported. On an error, nothing has changed.
+    /// value. Errors: no memory, or not supported. On error, nothing has changed.
     virtual bool takes_single_values() const { return false; }
     SHOAL_API virtual Status remove_one_value(const Schema& component, Entity entity, const ComponentRow& at,
                                               std::uint32_t index);
@@ -251,11 +250,12 @@ public:
 
     /// Makes several changes to the same entities, in order, and adds the totals to `counts`. By default, calls
     /// add_values() or remove_values() for each change. Override this function if the store can combine the changes
-    /// more efficiently. Errors: as for those calls; the changes before the error have been made.
+    /// more efficiently. Errors: as for those calls. On error, the changes before the failed one have been made.
     SHOAL_API virtual Status change(std::span<const Entity> entities, std::span<const ComponentChange> changes,
                                     ChangeCounts& counts);
     /// Makes room for a change() with these arguments, before any store is changed. Returns whether the store may still
-    /// refuse it. Errors: the store would refuse a change; nothing has changed. By default, calls prepare_values().
+    /// refuse it. Errors: the store would refuse a change. On error, nothing has changed. By default, calls
+    /// prepare_values().
     SHOAL_API virtual Result<ChangePromise> prepare_change(std::span<const Entity> entities,
                                                            std::span<const ComponentChange> changes);
     /// Like change(), but for new entities. A store with zones puts them into `zone`, or chooses a zone if `zone` is
@@ -264,27 +264,28 @@ public:
                               ChangeCounts& counts) {
         return change(entities, changes, counts);
     }
-    /// Moves the rows of entities to another zone, and returns how many rows were moved. Errors: no memory; nothing has
-    /// changed.
+    /// Moves the rows of entities to another zone, and returns how many rows were moved. Errors: no memory. On error,
+    /// nothing has changed.
     virtual Result<std::uint32_t> move_to_zone(std::span<const Entity>, Zone) { return 0u; }
 
     /// Adds a batch. Requires: the component type is one of schemas(), the columns fit its schema, and the entities are
-    /// alive. Errors: no memory; nothing has been added.
+    /// alive. Errors: no memory. On error, nothing has been added.
     virtual Status spawn(const SpawnBatch& batch) = 0;
     /// A spawner calls these before and after the batches of one blob. The batches stay valid until finish_spawn(), so
     /// a store in which an entity's place depends on all its components may wait for the last batch. Errors: as for
     /// spawn() with any of the batches.
     virtual void begin_spawn() {}
     virtual Status finish_spawn() { return {}; }
-    /// Whether the store waits for the last batch, and keeps rows for entities without components. If so, the spawner
-    /// passes all of the store's batches when the first one is due. The rows then exist before later component types in
-    /// the spawn order are spawned.
+    /// Whether the store waits for the last batch, and keeps rows even for entities without components. If so, the
+    /// spawner passes it all of its batches as soon as the first one is due, so that the rows exist before component
+    /// types that come later in the spawn order are spawned.
     virtual bool places_whole_entities() const { return false; }
 
-    /// Called after a query's loop has written columns of a component type whose OwnedColumns set `is_source`. The
-    /// columns are already marked as written, and rows do not move until the call returns. Shape: bit i of `columns`
-    /// stands for column i of the table, so queries can write only the first 64 columns; no row is listed twice.
-    /// `executor` is the loop's executor, or nullptr. Thread: the loop's thread, while nothing else uses the store.
+    /// Called after a query's loop has written columns of a component type for which OwnedColumns::is_source is set.
+    /// The columns are already marked as written, and rows do not move until the call returns. Shape: bit i of
+    /// `columns` stands for column i of the table, so queries can write only the first 64 columns. `rows` has no
+    /// duplicates. `executor` is the loop's executor, or nullptr. Thread: the loop's thread, while nothing else uses
+    /// the store.
     virtual void finish_writes(std::uint64_t columns, std::span<const std::uint32_t> rows, Executor* executor) {
         static_cast<void>(columns), static_cast<void>(rows), static_cast<void>(executor);
     }
@@ -296,7 +297,7 @@ public:
     /// removes them when it settles.
     virtual void drop_destroyed(std::span<const Entity>, std::uint64_t, std::uint32_t) {}
 
-    /// Refuses structural calls while passes run (`true`), or allows them again (`false`).
+    /// With `true`, refuses structural calls, because passes are about to run. With `false`, allows them again.
     virtual void hold_rows(bool) {}
     /// Whether structural calls are currently refused, because of hold_rows() or a running loop. Thread: any.
     virtual bool is_held() const { return false; }
@@ -311,7 +312,7 @@ public:
     /// Finds an entity's component number `index` in the tables, for code without C++ types. Index 0 is the only
     /// component or, with `many`, the first. The result shows whether the component is enabled, but not whether the
     /// entity is alive. For the null entity, the result only describes the columns, which may hold more than the
-    /// component: a transform also has its world pose. Total: any component type and any entity are fine. By default,
+    /// component: a transform also has its world pose. Total: any component type and any entity are valid. By default,
     /// looks for a table with the component type's schema. Override this if the store keeps components in another way.
     /// Thread: const calls. Cost: one look-up if the table has an index, otherwise O(rows); then `index` steps along
     /// the chain.
@@ -324,7 +325,7 @@ public:
     SHOAL_API virtual void read_field(const ComponentRow& at, const FieldPart& part, std::byte* value) const;
     /// Writes a field, or part of a field, in a row that find_row() returned, and marks the field as written. A store
     /// that derives data from its fields overrides this and calls its own setters.
-    /// Shape: part.type.num_bytes(). Errors: the store does not accept the value; the message says why. On an error,
+    /// Shape: part.type.num_bytes(). Errors: the store does not accept the value. The message says why. On error,
     /// nothing has changed. Thread: as for the store's setters, or as for writing to its table.
     SHOAL_API virtual Status write_field(const ComponentRow& at, const FieldPart& part, const std::byte* value);
 
@@ -333,7 +334,7 @@ public:
     /// By default, refuses to save, because the base class does not know what the store keeps.
     SHOAL_API virtual void save(SnapshotWriter& to) const;
     /// Replaces the contents with what save() wrote. The entity manager has already been loaded. Corrupt data must do
-    /// no harm. Errors: no memory, or the data does not fit; the store is then consistent and has no rows.
+    /// no harm. Errors: no memory, or the data does not fit. On error, the store is consistent and has no rows.
     SHOAL_API virtual Status load(SnapshotReader& from);
     /// Called after all of the world's stores have been loaded, to restore data that stores exchange.
     virtual void finish_load() {}
@@ -346,8 +347,8 @@ public:
     virtual std::size_t statistics(std::span<StoreStatistics> out) const = 0;
 
 protected:
-    /// Removes the store from its directory. For destructors in which callbacks may run, because ~Store() would remove
-    /// the store too late.
+    /// Removes the store from its directory. For destructors that may run callbacks: ~Store() would remove the store
+    /// too late.
     SHOAL_API void leave_directory();
     /// Gives the store its own directory, which it uses whenever it is not in another directory. Requires: `alone`
     /// lives as long as the store.

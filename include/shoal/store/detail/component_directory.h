@@ -13,7 +13,7 @@
 //
 // Commands recorded by passes wait in the directory. A world carries them out when it settles. A program without a
 // world calls WaitingCommands::of_directory(directory).apply() before it settles the stores (see waiting_commands.h). A
-// database that is not in another directory has its own directory, and carries out the commands itself.
+// database that is not in another directory has its own directory, and itself carries out the commands.
 // Thread: one structural thread; between its calls, const calls from any thread.
 
 #include "shoal/base/detail/array.h"
@@ -29,11 +29,11 @@ namespace shoal {
 
 class WaitingCommands;
 
-/// The owner of a directory, such as a world. It creates stores, and is notified when a store is destroyed.
+/// The owner of a directory, such as a world. The owner creates stores, and is notified when a store is destroyed.
 class DirectoryOwner {
 public:
     /// Creates the dedicated store for a component type that no store keeps yet. Returns nullptr if the type has no
-    /// dedicated store. Errors: the store cannot be created; the message says what is missing.
+    /// dedicated store. Errors: the store cannot be created. The message says what is missing.
     virtual Result<Store*> make_store_of(const Schema& component) = 0;
     /// Returns the schema of the component type with this name if make_store_of() can create its store; otherwise
     /// nullptr.
@@ -74,18 +74,19 @@ public:
 
     /// Adds a store, which keeps its component types from now on.
     /// Errors: another store keeps one of the types, or the owner refuses one; the store is already attached to a
-    /// world; commands are waiting in the store's own directory. On an error, nothing has changed. Requires: no pass is
+    /// world; commands are waiting in the store's own directory. On error, nothing has changed. Requires: no pass is
     /// running.
     SHOAL_API Status add(Store& store);
     /// Adds a store and takes ownership of it: end_stores() and destroy() call destroy(object).
     /// Requires: add() accepts the store.
     SHOAL_API void own(Store& store, void* object, void (*destroy)(void* object));
-    /// Constructs S(entities, pool, arguments...) and owns it. A Manager<T> becomes the face() of its core. Requires:
-    /// no store keeps any of its component types yet, no pass is running, and `pool` outlives the directory.
+    /// Constructs S(entities, pool, arguments...) and takes ownership of it. A Manager<T> becomes the face() of its
+    /// core. Requires: no store keeps any of its component types yet, no pass is running, and `pool` outlives the
+    /// directory.
     template <class S, class... Arguments>
     S& make(PagePool& pool, Arguments&&... arguments) {
         static_assert(alignof(S) <= alignof(std::max_align_t));
-        if (is_held_) entities_.hold(false);  // lets own() end the program with a message that names the store
+        if (is_held_) entities_.hold(false);  // lets own() name the store in the message with which it ends the program
         S* const made = make_owned<S>("world", entities_, pool, std::forward<Arguments>(arguments)...);
         const auto end = [](void* object) { destroy_owned("world", static_cast<S*>(object)); };
         if constexpr (std::is_base_of_v<Store, S>) {
@@ -112,8 +113,9 @@ public:
     /// Drops the commands, removes all stores, and destroys the stores that the directory owns, newest first. The owner
     /// is not notified.
     SHOAL_API void end_stores();
-    /// Replaces a store with another store for the same component type. The owner is not notified. An owned store stays
-    /// owned. Requires: `before` is in this directory, and `after` is not in any directory.
+    /// Replaces `before` with `after`, a store for the same component type. The owner is not notified. If the directory
+    /// owned `before`, it still owns that store. Requires: `before` is in this directory, and `after` is not in any
+    /// directory.
     SHOAL_API void replace(Store& before, Store& after);
     bool has(const Store& store) const { return store.component_directory() == this; }
     /// All stores, in the order in which they were added. Lifetime: until a store is added or removed.
@@ -167,8 +169,8 @@ public:
     Singletons& singletons() { return singletons_; }
     const Singletons& singletons() const { return singletons_; }
 
-    /// While passes run, makes all stores and the entity manager refuse structural calls (`true`); afterwards, allows
-    /// the calls again (`false`).
+    /// With `true`, makes all stores and the entity manager refuse structural calls, because passes are about to run.
+    /// With `false`, allows the calls again.
     SHOAL_API void hold(bool holds);
     bool is_held() const { return is_held_; }
 
@@ -182,7 +184,7 @@ public:
     /// The waiting commands; nullptr until they are first used. Thread: any.
     WaitingCommands* commands() const { return __atomic_load_n(&commands_, __ATOMIC_ACQUIRE); }
     /// Gives `made` to the directory, which calls release(made) when the directory is destroyed. If another thread has
-    /// already set an object, returns that object and does not take `made`. Thread: any.
+    /// already set an object, returns that object and leaves `made` to the caller. Thread: any.
     SHOAL_API WaitingCommands& set_commands(WaitingCommands& made, void (*release)(WaitingCommands&));
     /// Drops the waiting commands, and the commands that the destructors of their values record. The directory's
     /// destructor also does this.

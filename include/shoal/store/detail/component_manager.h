@@ -16,7 +16,7 @@ namespace shoal {
 struct ManagerOptions {
     RowIndexKind index = RowIndexKind::kPaged;
     DeathPolicy death = DeathPolicy::kAtSettle;
-    std::uint32_t max_collected = 0xFFFFFFFF;  ///< with random probes: the most rows that one settle removes
+    std::uint32_t max_collected = 0xFFFFFFFF;  ///< with random probes: a settle removes at most this many rows
     std::uint32_t capacity_rows = kDefaultCapacityRows;
 };
 
@@ -32,8 +32,8 @@ public:
     const EntityManager& entity_manager() const { return rows_.entity_manager(); }
 
     /// Adds a component to each living entity. If an entity already has one, its value is set instead, unless the
-    /// schema is `many`. Errors: no memory or the capacity is reached (an entity that occurs twice may need room
-    /// twice); nothing has changed.
+    /// schema is `many`. Errors: no memory, or the capacity is reached (an entity that occurs twice may need room
+    /// twice). On error, nothing has changed.
     Result<AddCounts> add(std::span<const Entity> entities, FillRows fill, void* context) {
         return rows_.add(entities, fill, context);
     }
@@ -43,7 +43,7 @@ public:
                                            std::size_t stride);
 
     /// Makes room for `count` more components, for entities that are alive or are created next. Errors: no memory, or
-    /// the capacity is reached; nothing has changed.
+    /// the capacity is reached. On error, nothing has changed.
     Status reserve(std::size_t count) { return rows_.reserve(count); }
 
     /// Removes all components of these entities and returns how many rows were removed. Entities without components are
@@ -54,7 +54,7 @@ public:
     /// Removes all components but keeps the memory.
     void clear() { rows_.clear(); }
 
-    /// Returns the (first) instance of `entity`, or the nil instance. Total: any id is fine.
+    /// Returns the (first) instance of `entity`, or the nil instance. Total: any id is valid.
     Instance instance(Entity entity) const { return rows_.instance(entity); }
     bool has(Entity entity) const { return rows_.has(entity); }
     /// Returns the next instance of the same entity, or the nil instance. The newest instance comes first; spawned

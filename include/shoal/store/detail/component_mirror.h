@@ -1,5 +1,5 @@
 #pragma once
-// Finds the entities that have gained, lost or changed a component since the last comparison, in any store.
+// Finds the entities in any store that have gained, lost or changed a component since the last comparison.
 //
 //     ComponentMirror mirror(bodies.core(), schema_of<Body>());  // remembers which entities have a Body now
 //     mirror.watch_field(0);                                     // and the velocity of each Body
@@ -29,7 +29,7 @@ namespace shoal {
 
 class ComponentMirror {
 public:
-    /// The baseline of the first comparison: the current rows, or no rows.
+    /// What the first comparison compares with: the current rows, or no rows.
     enum class Start : std::uint8_t { kRowsOfNow, kNoRows };
 
     SHOAL_API ComponentMirror(Store& store, const Schema& component, Start start = Start::kRowsOfNow);
@@ -47,7 +47,7 @@ public:
     /// is opaque, and the requirements of watch_field() hold.
     SHOAL_API void keep_values();
 
-    /// From now on, compare() copies the values of added components. Requires: as for keep_values().
+    /// From now on, compare() also copies the values of added components. Requires: as for keep_values().
     SHOAL_API void take_added_values();
 
     /// Finds the differences since the last comparison, and remembers the current rows.
@@ -69,12 +69,12 @@ public:
     /// Writes the remembered rows and values. Requires: the results of the last compare() are no longer needed.
     SHOAL_API void save(SnapshotWriter& to) const;
     /// Remembers what save() wrote, and returns true. If that data is missing, or is for a different component type or
-    /// different fields, starts over and returns false. Errors: the data does not fit; then nothing is remembered.
+    /// different fields, starts over and returns false. Errors: the data does not fit. On error, nothing is remembered.
     /// Requires: the store has been loaded.
     SHOAL_API Result<bool> load(SnapshotReader& from, Start otherwise = Start::kRowsOfNow);
 
-    /// Calls visit(context, field, value) for each remembered value of a string id field or a read-only array field.
-    /// Shape: `value` has field.size bytes and may be unaligned.
+    /// Calls visit(context, field, value) for each remembered value of a field that is a string id or a read-only
+    /// array. Shape: `value` has field.size bytes and may be unaligned.
     SHOAL_API void visit_texts(void (*visit)(void* context, const Field& field, const std::byte* value),
                                void* context) const;
 
@@ -90,7 +90,7 @@ private:
         bool is_listed = true;
         std::uint64_t stamp = 0;                          // later writes have this stamp or a later one
         Array<Entity> owners{Owner("component mirror")};  // by row; null: no component
-        Array<Bytes> columns{Owner("component mirror")};  // of columns_, by row
+        Array<Bytes> columns{Owner("component mirror")};  // one for each of columns_, by row
     };
 
     /// Consecutive rows of one table, all with new owners. `first` is the number of new owners before them.

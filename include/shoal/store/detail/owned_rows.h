@@ -1,6 +1,6 @@
 #pragma once
-// The rows that entities own, for use in any store: a table, the index from an entity to its row, and a policy for dead
-// entities. Adding, spawning, removing and settling keep the table and the index consistent.
+// A building block for stores, holding the rows that entities own: a table, the index from an entity to its row, and a
+// policy for dead entities. Adding, spawning, removing and settling keep the table and the index consistent.
 //
 //     entity --index--> row 0..n-1 --table--> columns
 //        |                 ^
@@ -14,13 +14,13 @@
 //
 // A ComponentManager is a store that consists only of an OwnedRows. A store that keeps more (links between rows, a
 // block in another table, a sum) holds an OwnedRows as a member and forwards the functions of Store to it, as
-// OwnershipManager, TransformManager, ModelPoseManager and examples/06_own_manager.cpp do. A store that must remove
-// other data together with its rows sets OwnedRowsOptions::remove_dead and removes both itself.
+// OwnershipManager, TransformManager, ModelPoseManager and examples/06_own_manager.cpp do. If a store must remove other
+// data together with its rows, it sets OwnedRowsOptions::remove_dead and itself removes both.
 //
 // Rows are packed, and each row belongs to one entity; if the schema is `many`, an entity has a chain of rows. With an
 // identity index, the row number is the entity's index, and some rows may be holes, which have no owner.
 // Thread: structural calls from the world's structural thread; const calls from any thread between passes. While a loop
-// runs over the rows (see RowLock), or while the passes of a world run, structural calls end the program.
+// over the rows (see RowLock) or a world's passes are running, a structural call ends the program.
 
 #include "shoal/entity/entity_manager.h"
 #include "shoal/store/store.h"
@@ -46,7 +46,7 @@ inline constexpr Instance kNilInstance{};
 /// What add() did for the entities in a span.
 struct AddCounts {
     std::uint32_t num_added = 0;
-    std::uint32_t num_set = 0;      ///< entities that already had a row, or occurred twice: their value was replaced
+    std::uint32_t num_set = 0;      ///< entities that had a row, or occurred twice, and whose value was replaced
     std::uint32_t num_skipped = 0;  ///< entities that are not alive
 };
 
@@ -55,7 +55,7 @@ struct CollectCounts {
     std::uint32_t num_removed = 0;
 };
 
-/// Writes the values of rows: row rows.begin + k gets the value for entity number `first_source + k` in the span.
+/// Writes values to rows: row rows.begin + k gets the value for entity number `first_source + k` in the span.
 using FillRows = void (*)(void* context, Table& table, RowRange rows, std::size_t first_source);
 
 /// Removes the rows of the dead entities among `entities`, and everything else that the store keeps for them. Some of
@@ -65,10 +65,10 @@ using RemoveDead = void (*)(void* store, std::span<const Entity> entities);
 struct OwnedRowsOptions {
     RowIndexKind index = RowIndexKind::kPaged;
     DeathPolicy death = DeathPolicy::kAtSettle;
-    std::uint32_t max_collected = 0xFFFFFFFF;  ///< with random probes: the most rows that one settle removes
+    std::uint32_t max_collected = 0xFFFFFFFF;  ///< with random probes: a settle removes at most this many rows
     std::uint32_t capacity_rows = kDefaultCapacityRows;
-    /// The schema of the table if it differs from the component's schema; outlives the rows. spawn() and append_batch()
-    /// require that the component's columns come first.
+    /// The schema of the table if it differs from the component's schema. It outlives the rows. spawn() and
+    /// append_batch() require that the component's columns come first.
     const Schema* row_schema = nullptr;
     bool tree = false;                 ///< rows link to parents, children and siblings
     RemoveDead remove_dead = nullptr;  ///< nullptr: only the rows are removed. Requires: no random probes
@@ -97,7 +97,7 @@ public:
 
     // --- look-up -------------------------------------------------------------------------------------------------
 
-    /// Returns the (first) row of `entity`, or kNilRow. Total: any id is fine.
+    /// Returns the (first) row of `entity`, or kNilRow. Total: any id is valid.
     std::uint32_t find(Entity entity) const { return index_.find(entity); }
     bool has(Entity entity) const { return index_.find(entity) != kNilRow; }
     Entity owner(Instance instance) const {
@@ -125,16 +125,17 @@ public:
     // --- adding --------------------------------------------------------------------------------------------------
 
     /// Gives each living entity a row with the value that `fill` writes. If an entity already has a row, its value is
-    /// set instead, unless the schema is `many`. Errors: no memory or the capacity is reached (an entity that occurs
-    /// twice may need room twice); nothing has changed.
+    /// set instead, unless the schema is `many`. Errors: no memory, or the capacity is reached (an entity that occurs
+    /// twice may need room twice). On error, nothing has changed.
     SHOAL_API Result<AddCounts> add(std::span<const Entity> entities, FillRows fill, void* context);
 
     /// Makes room for adding these entities. Errors: as for add().
     SHOAL_API Status reserve_for(std::span<const Entity> entities);
-    /// Implements Store::prepare_values() for a store in which commands change only rows.
+    /// Implements Store::prepare_values() for a store whose rows are the only thing that commands change.
     SHOAL_API Result<bool> prepare_values(std::span<const Entity> entities, bool removes);
 
-    /// Gives each living entity a row with one of these values, or sets the value of its row: see Store::add_values().
+    /// Gives each living entity a row with one of these values or, if it already has a row, sets its value: see
+    /// Store::add_values().
     SHOAL_API Result<std::uint32_t> add_values(const Schema& component, std::span<const Entity> entities,
                                                const AddedValues& values);
 
@@ -146,7 +147,7 @@ public:
     /// rows. Elements hold arbitrary bytes until the caller fills them. Requires: room is reserved, and remove_stale()
     /// has been called for the entity.
     SHOAL_API std::uint32_t append(Entity entity);
-    /// Gives each entity a row, in the order of the span, if all are alive and none of their indices has a row.
+    /// If all entities are alive and none of their indices has a row, gives each a row, in the order of the span.
     /// Otherwise returns false and changes nothing. Requires: room is reserved, the index is paged, and the schema is
     /// not `many`.
     SHOAL_API bool append_all(std::span<const Entity> entities);
@@ -168,7 +169,7 @@ public:
     /// Adds a batch: see Store::spawn.
     SHOAL_API Status spawn(const SpawnBatch& batch);
     /// The first half of spawn(): asserts what Store::spawn requires, removes rows that older entities with the same
-    /// indices have left behind, and makes room. Errors: an owner already has a row; no memory. On an error, no row is
+    /// indices have left behind, and makes room. Errors: an owner already has a row; no memory. On error, no row is
     /// added.
     SHOAL_API Status reserve_batch(const SpawnBatch& batch);
     /// The second half of spawn(): for each copy in turn, adds one row per component. A row gets its owner, its values,
@@ -181,7 +182,8 @@ public:
     /// rows, so OwnedRowsOptions::remove_dead must be set.
     /// Shape: `owners` and `next` are indexed by row; for `columns`, see Table::show(). `next` holds the next row of
     /// the same entity; it is empty unless the schema is `many`. Errors: no memory for the index; an entity has two
-    /// rows; a row has no owner; the rows of an entity are not one chain. On an error, no row is shown.
+    /// rows, unless the schema is `many`; a row has no owner; the rows of an entity are not one chain. On error, no row
+    /// is shown.
     /// Lifetime of `owners` and `columns`: until the next show(). Cost: compares the owners; with `many`, writes all
     /// links.
     SHOAL_API Status show(std::span<Entity> owners, std::span<std::byte* const> columns,
@@ -200,7 +202,7 @@ public:
     SHOAL_API void clear();
     /// Whether remove_plain() may be called.
     bool has_plain_rows() const { return table_.is_packed(); }
-    /// Removes the row of an entity if it has one; copy_row(to, from) copies the elements of a row.
+    /// Removes the row of an entity if it has one. copy_row(to, from) must copy the elements of row `from` to row `to`.
     template <class CopyRow>
     SHOAL_INLINE bool remove_plain(Entity entity, CopyRow&& copy_row) {
         require_unlocked("remove()");
@@ -227,8 +229,8 @@ public:
     /// Removes all rows, frees all memory and stops following deaths. For a replaced store to which paths and queries
     /// may still refer.
     SHOAL_API void retire();
-    /// Probes random rows and removes those of dead entities, until four consecutive probes find living entities or
-    /// `max_removed` rows are removed.
+    /// Probes random rows and removes those of dead entities. Stops after four consecutive probes have found living
+    /// entities, or after `max_removed` rows have been removed.
     /// Cost: four probes if no entity has died, and none if there are no rows; holes are not probed. Source: Frykholm,
     /// part 2.
     SHOAL_API CollectCounts collect(Random& random, std::uint32_t max_removed);
@@ -237,8 +239,9 @@ public:
 
     /// Writes all rows, and the position in the list of deaths.
     SHOAL_API void save(SnapshotWriter& to) const;
-    /// Replaces all rows with the rows that save() wrote. Errors: no memory, or the data does not fit; then no rows are
-    /// left. Requires: the entity manager has been loaded, and the rows are in this object's own memory (see show()).
+    /// Replaces all rows with the rows that save() wrote. Errors: no memory, or the data does not fit. On error, no
+    /// rows are left. Requires: the entity manager has been loaded, and the rows are in this object's own memory (see
+    /// show()).
     SHOAL_API Status load(SnapshotReader& from);
 
     // --- locks ---------------------------------------------------------------------------------------------------
@@ -246,7 +249,7 @@ public:
     /// Until unlock(), structural calls end the program. Locks are counted. Thread: any.
     void lock() { __atomic_fetch_add(&num_locks_, 1u, __ATOMIC_RELAXED); }
     void unlock() { __atomic_fetch_sub(&num_locks_, 1u, __ATOMIC_RELAXED); }
-    /// Locks the rows while passes run, or unlocks them: see Store::hold_rows().
+    /// Locks the rows before passes run, or unlocks them afterwards: see Store::hold_rows().
     void hold(bool hold) { __atomic_fetch_add(&num_locks_, hold ? kPassesRun : 0u - kPassesRun, __ATOMIC_RELAXED); }
     /// Whether rows are locked or held. Thread: any.
     bool is_held() const { return __atomic_load_n(&num_locks_, __ATOMIC_RELAXED) != 0; }
@@ -265,7 +268,7 @@ public:
     SHOAL_API OwnedColumns find_columns(const Schema& component);
     SHOAL_API std::span<const Table* const> tables() const;
     SHOAL_API std::size_t statistics(std::span<StoreStatistics> out) const;
-    /// Checks the table, its index and the counts of owned rows.
+    /// Checks the table, its index and the numbers of owned rows.
     SHOAL_API Status validate() const;
 
 private:
@@ -305,14 +308,14 @@ private:
     std::uint32_t num_locks_ = 0;       // one for each loop, and kPassesRun for each world that runs passes
     std::uint64_t num_structural_changes_ = 0;
     bool plain_index_ = false;                                // the index is paged, and there is one row per entity
-    Array<std::uint32_t> num_owned_in_{Owner("owned rows")};  // by block of rows, as of counted_at_
+    Array<std::uint32_t> num_owned_in_{Owner("owned rows")};  // per block of rows, as of counted_at_
     std::uint64_t counted_at_ = ~std::uint64_t(0);
     PagePool& pool_;
     OwnersByValue* owners_by_value_ = nullptr;
     Shown* shown_ = nullptr;  // nullptr: the rows are in this object's own memory
 };
 
-/// Keeps the rows of stores in place: while a lock exists, structural calls end the program. Lifetime: the list
+/// Keeps the rows of stores in place: while a lock exists, a structural call ends the program. Lifetime: `locked`
 /// outlives the lock. Thread: any; locks may be nested and may overlap.
 class RowLock {
 public:

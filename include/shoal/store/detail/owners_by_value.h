@@ -19,7 +19,8 @@ namespace shoal {
 
 class OwnersByValue {
 public:
-    /// Requires: the component has one field, a string id, which is written when rows are added and not changed later.
+    /// Requires: the component has one field, a string id, which is written when a row is added and does not change
+    /// later.
     SHOAL_API OwnersByValue(OwnedRows& rows, PagePool& pool);
     SHOAL_API ~OwnersByValue();
     OwnersByValue(const OwnersByValue&) = delete;

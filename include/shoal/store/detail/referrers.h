@@ -11,7 +11,7 @@ namespace shoal {
 
 namespace detail {
 
-/// A reference in the list of its target. Links are entity indices of referrers; 0 means none.
+/// A reference in the list of its target. The links are the entity indices of other referrers; 0 means none.
 struct ReferenceLink {
     Entity referrer, target;  ///< null: no reference
     std::uint32_t next = 0, previous = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// Finds the entities that refer to an entity through one field of a component, without a search.
+// Finds, without a search, the entities that refer to an entity through one field of a component.
 //
 //     struct Missile {
 //         Entity target;
@@ -53,7 +53,7 @@ public:
     /// Writes the lists, whose order depends on the order in which references were made.
     SHOAL_API void save(SnapshotWriter& to) const;
     /// Loads what save() wrote; if the data is missing, the index is empty until the next refresh(). Errors: the lists
-    /// contradict each other; the index is then empty.
+    /// contradict each other. On error, the index is empty.
     SHOAL_API Status load(SnapshotReader& from);
     /// Checks the lists. Errors: a link has no link back. Cost: O(indices).
     SHOAL_API Status validate() const;

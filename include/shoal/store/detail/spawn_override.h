@@ -33,7 +33,7 @@ SHOAL_API SpawnOverride copy_to_keep(const SpawnOverride& given);
 SHOAL_API Status check_override(const SpawnOverride& given);
 /// Writes overrides to a snapshot. Refuses overrides that check_override() refuses.
 SHOAL_API void save_overrides(class SnapshotWriter& to, std::span<const SpawnOverride> overrides);
-/// Reads what save_overrides() wrote. Errors: the data is not a list of overrides; `to` is then empty.
+/// Reads what save_overrides() wrote. Errors: the data is not a list of overrides. On error, `to` is empty.
 SHOAL_API Status load_overrides(class SnapshotReader& from, Array<SpawnOverride>& to);
 
 }  // namespace shoal

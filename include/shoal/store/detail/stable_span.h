@@ -1,5 +1,5 @@
 #pragma once
-// A span that was passed to a call that changes rows. The span may be a column of the table that the call reorders.
+// A span passed to a call that changes rows. The span may be a column of the very table that the call reorders.
 //
 //     const StableSpan stable(given, own);  // copied only if the two share memory
 //     for (Entity entity : stable.get()) remove(entity);
@@ -31,8 +31,8 @@ public:
 
     /// Lifetime: this object and the given span.
     std::span<const T> get() const { return span_; }
-    /// Copies the span. For calls that find out late which table they change. Call this before the change if the span
-    /// is in that table.
+    /// Copies the span. For calls that do not know at first which table they will change. Call this before the change
+    /// if the span is in that table.
     void copy() {
         copy_.assign(span_.begin(), span_.end());
         span_ = copy_;

@@ -20,14 +20,14 @@ struct SpawnOverride;
 /// The change that a command makes to an entity's name or tags.
 enum class TextChange : std::uint8_t { kName, kTag, kUntag };
 
-/// The object, such as a world, that spawns and copies for commands, keeps names and tags, and finds the blobs and
-/// stores to which saved commands refer.
+/// The object, such as a world, that spawns and copies entities for commands, keeps names and tags, and finds the blobs
+/// and stores that saved commands refer to.
 class CommandHost {
 public:
     /// Spawns copies of a blob. `firsts` are living entities without components; each becomes blob entity 0 of one
     /// copy. Entities for which the blob names no zone are put into `zone`; if that is kNoZone, the stores choose the
     /// zone. `overrides` apply to the copies. Returns the total number of entities in the copies. Shape: `poses` is as
-    /// long as `firsts`, or empty. Errors: nothing was spawned, and `firsts` are destroyed.
+    /// long as `firsts`, or empty. On error, nothing has been spawned, and `firsts` are destroyed.
     virtual Result<std::uint32_t> spawn(const Blob& blob, std::span<const Entity> firsts,
                                         std::span<const RootPose> poses, Zone zone,
                                         std::span<const SpawnOverride> overrides) = 0;
@@ -35,7 +35,7 @@ public:
     virtual Result<std::uint32_t> copy(Entity original, std::span<const Entity> firsts,
                                        std::span<const RootPose> poses) = 0;
     /// Names a living entity, or adds or removes one of its tags. The host keeps the text.
-    /// Errors: the text cannot be a tag; no memory; a different string has the same hash. On an error, nothing has
+    /// Errors: the text cannot be a tag; no memory; a different string has the same hash. On error, nothing has
     /// changed.
     virtual Status change_text(TextChange change, Entity entity, std::string_view text) = 0;
 
@@ -117,7 +117,7 @@ public:
     /// Writes the waiting commands under the name "commands". Refuses commands that cannot be saved.
     virtual void save(SnapshotWriter& to) = 0;
     /// Replaces the waiting commands with what save() wrote, which may be corrupt. `saved` holds the schemas of
-    /// component types that no store keeps. Errors: the data does not fit; then no commands are waiting.
+    /// component types that no store keeps. Errors: the data does not fit. On error, no commands are waiting.
     virtual Status load(SnapshotReader& from, std::span<const Schema> saved = {}) = 0;
 
 protected:

@@ -25,7 +25,7 @@ inline constexpr Zone kNoZone = 0xFFFFFFFF;
 namespace detail {
 [[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_zone(Zone zone);
 }
-/// If the zone is not below kMaxZones, ends the program with a message that names the zone.
+/// Ends the program, with a message that names the zone, if the zone is not below kMaxZones.
 inline void require_zone(Zone zone) {
     if (SHOAL_UNLIKELY(zone >= kMaxZones)) detail::refuse_zone(zone);
 }
@@ -41,7 +41,7 @@ public:
     bool contains(Zone zone) const { return bits_.test(zone); }
     /// Requires: zone < kMaxZones.
     void insert(Zone zone) { insert_range(zone, zone + 1); }
-    /// Adds the zones from begin to end - 1. Requires: end <= kMaxZones.
+    /// Adds the zones in [begin, end). Requires: end <= kMaxZones.
     SHOAL_API void insert_range(Zone begin, Zone end);
     void erase(Zone zone) { bits_.reset(zone); }
     /// Adds all zones in `other`.
