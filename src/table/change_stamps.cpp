@@ -14,7 +14,7 @@ static_assert(kElementsPerSnapshotBlock % kRowsPerStampBlock == 0 && kRowsPerCha
 constexpr std::size_t kMarksPerBlock = kRowsPerStampBlock / kRowsPerChangeMark;
 constexpr std::uint32_t kBlocksPerSnapshotBlock = kElementsPerSnapshotBlock / kRowsPerStampBlock;
 constexpr std::size_t kMarksAtOnce = 16;     // the number of marks is a multiple of this, so loops have no remainder
-constexpr std::uint64_t kStepsOfBase = 128;  // when base is increased, marks of the last 128 stamps stay
+constexpr std::uint64_t kStepsOfBase = 128;  // when base is increased, the marks of the last 128 stamps are kept
 
 std::size_t num_blocks_of(std::uint64_t num_rows) {
     return static_cast<std::size_t>((num_rows + kRowsPerStampBlock - 1) / kRowsPerStampBlock);
@@ -30,7 +30,7 @@ std::uint8_t highest_mark(const ChangeMark* marks, std::size_t count, std::uint8
     return highest;
 }
 
-/// Copies lines of `length` values to the starts of longer lines.
+/// Copies each line, which has `length` values, to the start of a longer line.
 template <class T>
 void widen(Array<T>& lines, std::size_t num_lines, std::size_t length, std::size_t new_length) {
     Array<T> wide(num_lines * new_length, T(0), Owner("table"));
@@ -65,7 +65,8 @@ std::size_t ChangeStamps::marks_in(std::uint32_t block) const {
 
 // --- writing -----------------------------------------------------------------------------------------------------
 
-/// Stamps a whole block if it is written from its first row on, as in loops, or if more than half of it is written.
+/// If a write begins at the first row of a block, as in loops, or covers more than half of the block, stamps the whole
+/// block.
 SHOAL_INLINE void ChangeStamps::mark(const Line& line, RowRange rows) const {
     if (rows.begin == rows.end) return;
     const std::size_t first = rows.begin / kRowsPerChangeMark, last = (rows.end - 1) / kRowsPerChangeMark;
@@ -198,8 +199,8 @@ void ChangeStamps::save(SnapshotWriter& to, std::uint32_t num_rows) const {
     Array<std::uint64_t> used{Owner("table")};  // [rows, column 0, ...][block]
     used.reserve((num_columns_ + 1) * num_used);
     for (std::uint32_t block = 0; block < num_used; ++block) used.push_back(placed(block));
-    // A column stamp that is older than the block's rows is meaningless. Blocks that were empty for a time have such
-    // stamps.
+    // A column stamp that is older than the block's rows is meaningless. Blocks that have been empty have stamps like
+    // this.
     for (std::uint32_t c = 0; c < num_columns_; ++c)
         for (std::uint32_t block = 0; block < num_used; ++block)
             used.push_back(std::max(written(column(c), block), used[block]));

@@ -1,6 +1,7 @@
-// The memory of a table's columns: a block of a slab while the table is small, then its own range. A table that is
-// filled by one call, such as a spawn, uses a block of large pages that it shares with other tables. A page fault costs
-// 1.4 us for 4 KiB and 0.1 ms for 2 MiB, which is seven times less for the same memory if all of it is used.
+// The memory of a table's columns: a block of a slab while the table is small, and later the table's own range. A table
+// that is filled by one call, such as a spawn, uses a block of large pages that it shares with other tables. A page
+// fault costs 1.4 us for 4 KiB and 0.1 ms for 2 MiB, which is seven times less for the same memory if all of it is
+// used.
 //
 // In a range, each column has a frame that starts on a 2 MiB boundary, so that the column can use large pages from its
 // first row on. The column itself starts up to three cache lines and three pages later, at a different distance in each
@@ -23,10 +24,10 @@
 namespace shoal {
 namespace {
 
-constexpr std::size_t kPromotionBytes = std::size_t(64) << 10;     // of rows; larger tables get a range
-constexpr std::size_t kLeastSharedBytes = std::size_t(256) << 10;  // less is not worth a page of 2 MiB
+constexpr std::size_t kPromotionBytes = std::size_t(64) << 10;     // a table with more bytes of rows gets a range
+constexpr std::size_t kLeastSharedBytes = std::size_t(256) << 10;  // fewer bytes are not worth a page of 2 MiB
 constexpr std::size_t kLargeColumnBytes = std::size_t(16) << 20;   // from this size on, the last page may be large
-constexpr std::size_t kStaggerLines = 4;                           // starts within a page, one cache line apart
+constexpr std::size_t kStaggerLines = 4;                           // columns start in a page at this many offsets
 constexpr std::size_t kStaggerPages = 4;
 constexpr std::size_t kMaxStaggerBytes = kStaggerPages * kPageBytes;
 constexpr std::uint32_t kRowsAhead = 64;  // this many extra rows are made ready, plus 1/64 of the requested rows
@@ -54,8 +55,8 @@ struct Frame {
     std::size_t begin, end;  // in the range
 };
 
-/// The number of bytes from the start of frame `c` that should be in large pages while `rows` rows are in use and
-/// `ready_rows` rows may be used.
+/// The number of bytes from the start of frame `c` that should be in large pages while the table has `rows` rows and
+/// may grow to `ready_rows` rows.
 std::size_t wanted_large_bytes(std::size_t c, std::uint32_t element_bytes, std::uint32_t rows,
                                std::uint32_t ready_rows) {
     const std::size_t used = std::size_t(rows) * element_bytes;
@@ -260,7 +261,7 @@ Status ColumnStorage::reserve(std::uint32_t count) {
     return {};
 }
 
-/// Moves the rows to memory that has room for `rows` rows. Errors: no memory; nothing has changed.
+/// Moves the rows to memory that has room for `rows` rows. Errors: no memory. On error, nothing has changed.
 Status ColumnStorage::grow(std::uint32_t rows) {
     const std::size_t bytes = block_bytes(columns_, rows);
     const bool at_once = num_rows_ == 0 && range_.data == nullptr && bytes >= kLeastSharedBytes;
@@ -385,8 +386,8 @@ void ColumnStorage::release() {
     free_block();
     const std::uint32_t touched = std::max(touched_rows_, num_rows_);
     if (range_.data != nullptr) {
-        // The next owner knows about only `touched` pages, so large pages beyond these, which were made ready but never
-        // used, must be discarded.
+        // The range's next owner knows only about the `touched` pages. Large pages beyond these were made ready but
+        // never used, and must be discarded.
         if (has_large_pages_beyond(columns_, touched)) discard_beyond(touched);
         pool_->give_range(range_, shape_ + capacity_, committed_bytes(touched), touched);
     }
@@ -475,7 +476,7 @@ void ColumnStorage::discard_beyond(std::uint32_t rows) {
         if (first < last) discard_pages(frame + first, last - first);
         const std::size_t large = std::min(column.large_bytes, used / kLargePageBytes * kLargePageBytes);
         prefer_small_pages(frame + large, column.large_bytes - large);
-        // The first large page began before the column.
+        // The first large page begins before the column.
         if (large == 0 && column.large_bytes != 0) discard_pages(frame, stagger(c) / kPageBytes * kPageBytes);
         column.large_bytes = large;
     }

@@ -60,10 +60,10 @@ void copy_strided(std::byte* to, std::size_t to_stride, ElementSource from, std:
     });
 }
 
-/// Copies the filled part to the part after it, so that memcpy does the work. A few zeros need only one call.
+/// Fills memory by repeatedly copying the filled part to the part after it with memcpy. A few zeros need only one call.
 void fill_elements(std::byte* to, const std::byte* element, std::size_t count, std::size_t bytes) {
     if (count == 0 || bytes == 0) return;
-    constexpr std::size_t kMaxStep = 4096;  // bytes of a source that stays in the first-level cache
+    constexpr std::size_t kMaxStep = 4096;  // a source of this many bytes stays in the first-level cache
     if (count * bytes <= kMaxStep && element[0] == std::byte(0) && std::memcmp(element, element + 1, bytes - 1) == 0)
         return static_cast<void>(std::memset(to, 0, count * bytes));
     std::memcpy(to, element, bytes);

@@ -6,7 +6,7 @@
 namespace shoal {
 namespace {
 
-/// Where the lowest bytes of a 64-bit number begin.
+/// The offset of the lowest bytes in a 64-bit number.
 std::size_t first_byte(std::uint32_t num_bytes) {
     return std::endian::native == std::endian::big ? sizeof(std::int64_t) - num_bytes : 0;
 }

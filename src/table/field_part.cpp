@@ -30,8 +30,8 @@ public:
     }
 
 private:
-    /// Returns the part of the name that names a field: "aabbox.min" in "aabbox.min.x". No field is inside another
-    /// field.
+    /// Returns the part of `name` that is the name of a field: "aabbox.min" in "aabbox.min.x". No field is inside
+    /// another field.
     std::string_view field_name() const {
         const std::size_t end = std::min(name_.find('['), name_.size());
         for (std::size_t at = name_.find('.'); at < end; at = name_.find('.', at + 1))
@@ -59,7 +59,7 @@ private:
     Status enter_field(std::string_view field_name) {
         const int found = schema_.find_field(field_name);
         if (found < 0) {
-            const std::string hint = has_only_matrix()  // else the hint for "rotation" would be "position"
+            const std::string hint = has_only_matrix()  // otherwise, the hint for "rotation" would be "position"
                                          ? concat("it has ", schema_.fields()[0].name, ", and its position")
                                          : hint_for(field_name, field_names(schema_));
             return Status::error(concat(quoted(schema_.name()), " has no field ", quoted(field_name), "; ", hint));

@@ -14,10 +14,10 @@ constexpr std::size_t kSmallestHash = 64;
 constexpr std::size_t kNumIndices = static_cast<std::size_t>(kMaxEntities) + 1;
 constexpr std::size_t kMaxClearedBytes = std::size_t(64) << 20;  // more memory than this is freed rather than zeroed
 
-constexpr std::size_t kLeastBlockBytes = std::size_t(256) << 10;  // smaller blocks are not worth a page of 2 MiB
+constexpr std::size_t kLeastBlockBytes = std::size_t(256) << 10;  // a smaller block is not worth a page of 2 MiB
 constexpr std::size_t kDenseShare = 8;  // a block is used if at least 1 in kDenseShare indices is reserved in one call
 
-constexpr std::size_t kMaxSpread = 4;  // the most indices per entity for which one loop over all indices is used
+constexpr std::size_t kMaxSpread = 4;  // up to this many indices per entity, one loop over all indices is used
 constexpr std::uint32_t kIndexStep = 1023;
 
 /// Empties the first `num_used` entries of a flat index that has its own address space.
@@ -64,7 +64,8 @@ bool RowIndex::is_free(IndexRange range, std::size_t num_entities) const {
 
 bool RowIndex::is_free(std::uint32_t lowest, std::uint32_t highest) const {
     const std::span<const EntityBits> entries = this->entries();
-    // No entry above max_index_ was ever set, and reading entries there could cost memory: 32 GiB with 64-bit ids.
+    // No entry above max_index_ has ever been set, and reading entries there could commit up to 32 GiB of memory with
+    // 64-bit ids.
     const std::size_t num_used = std::min<std::size_t>(max_index_ + std::size_t(1), entries.size());
     const std::size_t begin = std::min<std::size_t>(lowest, num_used);
     const std::size_t end = std::min<std::size_t>(highest + std::size_t(1), num_used);
@@ -142,7 +143,7 @@ Status RowIndex::grow_flat(std::uint32_t num_more, std::size_t num_indices) {
     return {};
 }
 
-/// Takes a block for an index that is still empty. Returns false if no block is available.
+/// Gives an index that is still empty a block. Returns false if no block is available.
 bool RowIndex::move_to_block(std::size_t num_indices) {
     const std::size_t bytes = round_up(num_indices * sizeof(EntityBits), PagePool::kGranuleBytes);
     if (pool_ == nullptr || bytes < kLeastBlockBytes || bytes > PagePool::kMaxSharedBytes) return false;

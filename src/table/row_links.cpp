@@ -89,8 +89,8 @@ void RowLinks::move(std::uint32_t from, std::uint32_t to) {
     });
 }
 
-/// The rows may be linked to each other. Therefore, every link to `a` first becomes the mark, and every link to `b`
-/// becomes `a`. After the caller has swapped the rows, every mark becomes `b`.
+/// The rows may be linked to each other. Therefore, every link to `a` is first set to the mark, and every link to `b`
+/// is set to `a`. After the caller has swapped the rows, every mark is replaced with `b`.
 void RowLinks::begin_swap(std::uint32_t a, std::uint32_t b) {
     for_each_link_to(a, kNilRow, [&](std::uint32_t& link) {
         if (link == a) link = kSwapMark;
@@ -139,7 +139,7 @@ void RowLinks::link_trees(std::uint32_t first, std::span<const std::uint32_t> pa
     std::uint32_t* const first_child = &at(LinkColumn::kTreeFirstChild, 0);
     std::uint32_t* const next = &at(LinkColumn::kTreeNext, 0);
     std::uint32_t* const previous = &at(LinkColumn::kTreePrevious, 0);
-    // The loop runs backwards, so that each child is put before the siblings that are already linked.
+    // The loop goes backwards, because each child is linked in front of its siblings.
     for (std::size_t i = parents.size(); i-- > 0;) {
         if (parents[i] == kNilRow) continue;
         SHOAL_ASSERT(parents[i] < i, "a parent does not come before its child");
@@ -193,7 +193,7 @@ Status RowLinks::validate(std::uint32_t num_rows, std::string_view table) const 
         }
     }
     if (num_linked != num_enumerated) return broken(table, "a child is missing from its parent's list", 0);
-    // A walk from the roots reaches each row once, except the rows of a cycle.
+    // A walk from the roots reaches each row once, except rows in a cycle.
     std::uint32_t num_reached = 0;
     for (std::uint32_t root = 0; has_tree_ && root < num_rows; ++root)
         for (std::uint32_t row = parent[root] == kNilRow ? root : kNilRow; row != kNilRow;) {

@@ -11,7 +11,7 @@
 namespace shoal {
 namespace {
 
-constexpr std::uint32_t kCachedRows = 1u << 16;  // fewer rows stay in the cache, so prefetching only costs time
+constexpr std::uint32_t kCachedRows = 1u << 16;  // smaller tables stay in the cache and are not prefetched
 constexpr std::size_t kEntitiesAhead = 32;
 
 }  // namespace
@@ -214,7 +214,7 @@ std::uint32_t Table::remove_owned(std::span<const Entity> owners, const EntityMa
     };
     if (!is_packed_) {
         std::uint32_t num_removed = 0;
-        Array<Entity> copied{Owner("table")};  // the span may refer to a list to which destructors append
+        Array<Entity> copied{Owner("table")};  // `owners` may refer to a list to which destructors append
         if (schema().has_opaque()) copied.assign(owners.begin(), owners.end()), owners = copied;
         for (std::size_t i = 0; i < owners.size(); ++i) {
             fetch(i);
@@ -276,7 +276,7 @@ std::uint32_t Table::remove_dead(const EntityManager& entities) {
 
 namespace {
 
-/// Returns a bit for each row from `first` to `end` - 1, which is set if the row is removed.
+/// Returns a bit for each row in [first, end). The bit is set if the row is in `removed`.
 BitSet removed_from_tail(std::span<const std::uint32_t> removed, std::uint32_t first, std::uint32_t end) {
     BitSet tail{Owner("table")};
     tail.clear(end - first);
@@ -308,7 +308,8 @@ void Table::remove_rows(RowList rows) {
         move_rows(RowRange{num_rows() - count, num_rows()}, RowRange{range.begin, range.begin + count});
         return storage_.cut(num_left);
     }
-    // First find the new positions: the last remaining rows fill the gaps. Then move every column in one loop.
+    // First find the new positions: the gaps are filled with the last rows that are not removed. Then move every column
+    // in one loop.
     //
     //     rows to remove  {1, 4, 6} of 7      0 . 2 3 . 5 .        4 rows stay, so row 5 moves to 1
     //                                         0 5 2 3
@@ -376,7 +377,8 @@ void Table::swap(std::uint32_t a, std::uint32_t b) {
 
 namespace {
 
-/// Follows each cycle once: a swap puts one row in its place, and the next cycle begins at the next row not yet placed.
+/// Follows each cycle once. Each swap puts one row in its place, and the next cycle begins at the next row that is not
+/// in its place yet.
 void permute_by_swaps(Table& table, RowRange rows, std::span<const std::uint32_t> from) {
     Array<bool> is_done = Array<bool>(from.size(), false, Owner("table"));
     for (std::uint32_t first = rows.begin; first < rows.end; ++first) {

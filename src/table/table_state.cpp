@@ -23,7 +23,7 @@ struct BadRow {
     std::uint32_t row;
     const char* problem;
 };
-/// Finds the first row that has an owner and an invalid value, or returns the end of the rows. A hole contains garbage.
+/// Returns the first row with an owner and an invalid value, or the end of the rows. A hole contains garbage.
 BadRow find_bad_row(const Field& field, const FieldRows& all, RowRange rows, std::span<const Entity> owners) {
     while (rows.begin != rows.end) {
         const BadValue bad = find_bad_value(
@@ -151,7 +151,7 @@ Status Table::load(SnapshotReader& from) {
 }
 
 /// Reads the data of the rows. If the old columns are no longer in this memory, `source` is 0; otherwise, it identifies
-/// them. Errors: data is missing or does not fit; rows then hold arbitrary bytes.
+/// them. Errors: data is missing or does not fit. On error, the rows hold arbitrary bytes.
 Status Table::load_rows(SnapshotReader& from, std::uint64_t source) {
     from.gather_columns();
     if (Status status = from.column("owner", static_cast<void*>(storage_.owners()), sizeof(Entity), num_rows(), source);

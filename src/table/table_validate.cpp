@@ -33,8 +33,8 @@ bool Table::is_displaced(Entity owner) const {
     return row < num_rows() && entities()[row] != owner && entities()[row].index() == owner.index();
 }
 
-/// Whether every row has an owner that the index maps to that row. The loop has no branch per row. False may also mean
-/// that an owner is displaced.
+/// Whether every row has an owner that the index maps to that row. If an owner is displaced, this is false, although
+/// the index is valid. The loop has no branch per row.
 bool Table::has_exact_index() const {
     if (!is_packed_ || !index_->covers(entities())) return false;
     const std::span<const EntityBits> entries = std::as_const(*index_).entries();

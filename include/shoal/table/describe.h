@@ -119,8 +119,8 @@ struct AnyMemberOf {
         requires(!std::is_base_of_v<Value, T>)
     operator Value() const noexcept;
 };
-/// Whether `kNumInitialisers` initialisers cover all members of T, so that one more would not compile. Also true for
-/// structs with constructors or base classes, which cannot be checked.
+/// Whether T has no more members than `kNumInitialisers` initialisers cover, so that one more would not compile. Also
+/// true for structs with constructors or base classes, which cannot be checked.
 template <class T, std::size_t kNumInitialisers>
 constexpr bool has_no_more_members() {
     if constexpr (!std::is_aggregate_v<T> || kNumInitialisers > 256) {
@@ -367,7 +367,7 @@ struct DescribedDefaults {
     std::size_t struct_bytes, struct_alignment;
     const FieldNote* fields;
     const FieldTypeInfo* types;  ///< by field
-    const void* const* values;   ///< by field, within `defaults`
+    const void* const* values;   ///< by field; each points into `defaults`
     const void* defaults;
     std::size_t num_fields;
 };
@@ -375,7 +375,8 @@ SHOAL_API ComponentDefinition make_described_definition(const DescribedDefaults&
 /// Requires: the declaration is valid (it has a name, and its sizes fit).
 SHOAL_API Schema make_described_schema(const DescribedDefaults& described);
 
-/// Calls `make`, one of the functions above, with the declaration of T and a value-initialised T for the defaults.
+/// Calls `make`, which is one of the functions above, with the declaration of T and, for the defaults, a
+/// value-initialised T.
 template <DescribedComponent T, class Result>
 Result make_of(Result (*make)(const DescribedDefaults&)) {
     static constexpr auto kDescription = shoal_describe(ComponentTag<T>{});
@@ -413,7 +414,7 @@ const Schema& schema_of() {
 #define SHOAL_PP_ENUMERATOR_(value, ...) \
     ::shoal::Enumerator { SHOAL_PP_FIRST(__VA_OPT__(__VA_ARGS__, ) #value), static_cast<std::int64_t>(Self::value) }
 
-/// A using-declaration for each attribute hides the program's own names, such as `split` or `range`.
+/// There is a using-declaration for each attribute, to hide names of the program such as `split` or `range`.
 #define SHOAL_USE_ATTRIBUTES               \
     using ::shoal::attributes::unit;       \
     using ::shoal::attributes::range;      \

@@ -14,11 +14,11 @@ class Table;
 
 class AccessGuard {
 public:
-    /// Ends the program if the column may not be written now.
+    /// Ends the program if the column must not be written now.
     virtual void require_write(const Table& table, std::uint32_t column) const = 0;
-    /// Ends the program if an object that is not a store may not be written now; `what` names it in the message.
+    /// Like the function above, but for an object that is not a store; `what` is its name in the message.
     virtual void require_write(const void* object, const char* what) const = 0;
-    /// Ends the program if the column or the object may not be read now.
+    /// Ends the program if the column or the object must not be read now.
     virtual void require_read(const Table& table, std::uint32_t column) const = 0;
     virtual void require_read(const void* object, const char* what) const = 0;
 

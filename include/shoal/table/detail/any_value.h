@@ -50,7 +50,7 @@ public:
     bool is() const {
         return type_ == value_type_of<T>();
     }
-    /// Errors: the value has a different type; the message names both types.
+    /// Errors: the value has a different type. The message names both types.
     template <PlainValue T>
     Result<T> as() const {
         if (!is<T>()) return type_error(value_type_of<T>());
@@ -66,7 +66,7 @@ public:
     /// Converts the value to `type`. A whole number becomes a number of any type if the result is exact. A double
     /// becomes a float. A string becomes an enumerator, an id or a fixed string. Any other value must already have the
     /// type.
-    /// Errors: the conversion does not exist, or the value does not fit. The message calls the target `name`.
+    /// Errors: the conversion does not exist, or the value does not fit. In the message, the target is called `name`.
     SHOAL_API Result<AnyValue> convert(const ValueType& type, std::string_view name) const;
 
     /// Returns the value as one line of text: see value_text.h.

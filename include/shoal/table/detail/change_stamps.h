@@ -10,8 +10,8 @@
 //     column 0 ...     s    s    s                writes of many rows, and marks older than base
 //     rows             s    s    s
 //
-// A block was last written at the latest of its stamps and marks. When the current stamp does not fit into a mark, base
-// is increased, and older marks are folded into the stamps.
+// The latest stamp or mark of a block is the time of its last write. When the current stamp does not fit into a mark,
+// base is increased, and older marks are folded into the stamps.
 // Thread: as for the table.
 
 #include "shoal/base/assert.h"
@@ -63,8 +63,9 @@ public:
         stamps_[column * num_blocks_ + rows.begin / kRowsPerStampBlock] = now_;
         return true;
     }
-    /// Like mark(), but for all `num_rows` rows of a table, in several existing columns; `columns_end` points past the
-    /// last of these columns. If there are fewer than two rows or more than one block, returns false and marks nothing.
+    /// Like mark(), but for all `num_rows` rows of a table in each column of a list, all of which exist; `columns_end`
+    /// is the end of the list. If there are fewer than two rows or more than one block, returns false and marks
+    /// nothing.
     SHOAL_INLINE bool mark_only_block(const std::uint16_t* columns_end, std::size_t num_columns,
                                       std::uint32_t num_rows) {
         if (num_rows - 2 >= kRowsPerStampBlock - 1) return false;

@@ -6,9 +6,10 @@
 //     split   Column<T, kSplit>    float[] per lane         operator[], begin(), end(), x() y() z() w()
 //     whole   Column<T, kWhole>    T inside each struct     operator[], begin(), end()
 //
-// Reading views have a const T: their operator[] returns a `const T&`, or a const T if the field is split. Writing
-// views return a `T&`, or a SplitReference, which is used like a reference: it has x, y, z and w, converts to T, and
-// can be assigned and changed with T's operators. Code that works with both kinds of view uses `auto&&`:
+// In a view for reading, T is const: operator[] returns a `const T&`, or a const T if the field is split. In a view for
+// writing, operator[] returns a `T&` or, if the field is split, a SplitReference, which is used like a reference: it
+// has x, y, z and w, converts to T, and supports assignment and T's operators. Code that works with both kinds of view
+// uses `auto&&`:
 //
 //     for (auto&& velocity : bodies.write_column<&Body::velocity>()) {
 //         velocity.z -= 9.81f * dt;
@@ -24,9 +25,10 @@
 //
 //     in columns    Column<T, kInColumns>    each field in its own column or lanes    operator[], begin(), end()
 //
-// A reading view returns a const T; a writing view returns a ComponentReference that can be read and assigned.
-// Lifetime: until the table's next structural call. Checked builds end the program if a view is used after rows were
-// removed or moved, or after columns moved in memory; they do not detect this for a span. Thread: as for the table.
+// A view for reading returns a const T; a view for writing returns a ComponentReference, which can be read and
+// assigned. Lifetime: until the table's next structural call. If a view is used after rows were removed or moved, or
+// after columns moved in memory, checked builds end the program. They do not detect the same mistake with a span.
+// Thread: as for the table.
 
 #include "shoal/base/detail/bytes.h"
 #include "shoal/table/describe.h"
@@ -67,7 +69,7 @@ SHOAL_INLINE void copy_numbers(T& to, const T& from) {
 template <class T>
 inline constexpr std::uint32_t kLanesOf = field_type_lanes(FieldTraits<std::remove_const_t<T>>::type);
 
-/// The lanes of a row, with the names they have in vectors.
+/// The lanes of a row, named as in vectors.
 template <std::uint32_t kNumLanes>
 struct RowLanes;
 template <>

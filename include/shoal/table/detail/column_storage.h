@@ -23,7 +23,7 @@ namespace shoal {
 struct PhysicalColumn {
     std::byte* data = nullptr;
     std::uint32_t element_bytes = 0;
-    std::size_t large_bytes = 0;  ///< bytes of its frame that are requested in 2 MiB pages
+    std::size_t large_bytes = 0;  ///< how many bytes of its frame are requested in 2 MiB pages
     const OpaqueOperations* opaque = nullptr;
 };
 
@@ -60,7 +60,7 @@ public:
     }
     /// Increases when columns move in memory. Never 0.
     std::uint64_t placement() const { return placement_; }
-    /// Invalidates kept addresses, although the columns have not moved.
+    /// Invalidates addresses that other code keeps, although the columns have not moved.
     void renew_placement() { ++placement_, versions_.views_changed(); }
     const detail::RowVersions& row_versions() const { return versions_; }
     void rows_changed() { versions_.rows_changed(); }  ///< must be called when a row loses its owner
@@ -73,7 +73,7 @@ public:
 
     // --- the number of rows --------------------------------------------------------------------------------------
 
-    /// Makes room for `count` more rows. Errors: not enough capacity or memory; nothing has changed.
+    /// Makes room for `count` more rows. Errors: not enough capacity or memory. On error, nothing has changed.
     SHOAL_API Status reserve(std::uint32_t count);
     /// Adds rows of arbitrary bytes and returns the first new row. Requires: has_room_for(count).
     SHOAL_INLINE std::uint32_t extend(std::uint32_t count) {
@@ -150,25 +150,25 @@ private:
     bool is_wasteful() const;
     void move_opaque(std::uint32_t from, std::uint32_t to);
 
-    std::uint32_t num_rows_ = 0;      // the members used by loops and single-row calls come first
+    std::uint32_t num_rows_ = 0;      // members used by loops and single-row calls are first
     std::uint32_t ready_rows_ = 0;    // rows that may be written without requesting memory
     std::uint32_t touched_rows_ = 0;  // at least this many rows of the range have committed pages
     std::uint32_t capacity_ = 0;      // rows that the memory has room for
     Entity* owners_ = nullptr;
     std::uint64_t placement_ = 1;
     Array<PhysicalColumn> columns_{Owner("table")};  // the schema's columns, owners, links
-    Array<std::byte*> addresses_{Owner("table")};    // of the columns in by_size_
+    Array<std::byte*> addresses_{Owner("table")};    // addresses of the columns in by_size_
     ColumnsBySize by_size_{"table"};                 // the schema columns that are not opaque
-    ColumnsBySize::Ends<std::byte*> ends_;           // in addresses_
+    ColumnsBySize::Ends<std::byte*> ends_;           // pointers into addresses_
     const Schema* schema_;
     PagePool* pool_;
     PageRange range_;
     std::byte* block_ = nullptr;
-    std::size_t slab_bytes_ = 0;  // of block_; 0: the rows are in range_
+    std::size_t slab_bytes_ = 0;  // size of block_; 0: the rows are in range_
     std::uint64_t shape_ = 0;
     std::size_t most_element_bytes_ = 0;
     std::uint32_t max_rows_, num_promotions_ = 0, num_wasteful_calls_ = 0;
-    std::size_t row_bytes_ = 0;  // of all columns
+    std::size_t row_bytes_ = 0;  // bytes per row in all columns
     [[no_unique_address]] detail::RowVersions versions_;
 };
 
@@ -181,7 +181,7 @@ public:
     OpaqueRow(const OpaqueRow&) = delete;
     OpaqueRow& operator=(const OpaqueRow&) = delete;
 
-    /// Moves the elements to a row without opaque elements.
+    /// Moves the elements to a row whose opaque elements are not constructed.
     SHOAL_API void put(std::uint32_t row);
 
 private:

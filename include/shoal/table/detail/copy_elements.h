@@ -150,8 +150,8 @@ public:
                 addresses + all_.size()};
     }
 
-    /// Calls copy.operator()<kBytes>(addresses[i], bytes) for each column i; kBytes is 0 for an unusual size. `ends`
-    /// tells where each size ends in the array; computing this here would cost three instructions per size.
+    /// Calls copy.operator()<kBytes>(addresses[i], bytes) for each column i; kBytes is 0 for an unusual size. `ends` is
+    /// where the columns of each size end in the array. Computing `ends` here would cost three instructions per size.
     template <class Address, class Copy>
     SHOAL_INLINE void for_each(const Address* addresses, const Ends<Address>& ends, Copy&& copy) const {
         const Address* address = addresses;

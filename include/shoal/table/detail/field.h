@@ -81,7 +81,7 @@ struct OpaqueOperations {
     std::uint32_t size;
     std::uint32_t alignment;
     void (*construct)(void* value);
-    void (*move_construct)(void* to, void* from);        ///< `from` must still be destroyed
+    void (*move_construct)(void* to, void* from);        ///< `from` must be destroyed afterwards
     void (*copy_construct)(void* to, const void* from);  ///< nullptr if values cannot be copied
     void (*destroy)(void* value);
 };
@@ -120,9 +120,9 @@ concept DescribedEnum = std::is_enum_v<E> && requires { shoal_enumerators(EnumTa
 /// What the schema needs to know about a field's C++ type.
 struct FieldTypeInfo {
     FieldType type = FieldType::kOpaque;
-    FieldType element_type = FieldType(0);  ///< of a BlobArray
+    FieldType element_type = FieldType(0);  ///< the type of a BlobArray's elements
     std::uint32_t array_length = 0;         ///< 0: one value
-    std::uint32_t value_bytes = 0;          ///< of one value
+    std::uint32_t value_bytes = 0;          ///< size of one value
     std::uint32_t value_alignment = 0;
     const OpaqueOperations* opaque = nullptr;
     std::span<const Enumerator> enumerators;

@@ -1,5 +1,5 @@
 #pragma once
-// A field of a component, or part of a field, that was found by name, and its location in a row:
+// Finds a field of a component, or part of a field, by name, and gives its location in a row:
 //
 //     position        vec3         columns of the field
 //     position.x      float        one lane of a field: x, y, z, w
@@ -21,14 +21,14 @@ struct FieldPart {
     ValueType type{};
     std::uint32_t offset_in_field = 0;  ///< bytes
     std::uint32_t first_column = 0;     ///< among the columns of the component
-    std::uint32_t num_columns = 1;      ///< if there are several, each holds a float
+    std::uint32_t num_columns = 1;      ///< if more than 1, each column holds a float
     std::uint32_t offset_in_column = 0;
     std::uint32_t lane_stride = 0;  ///< bytes from one float to the next if they are apart, as in a matrix's position
 };
 
 /// Returns the part that consists of a whole field of a schema.
 SHOAL_API FieldPart field_part(const Schema& schema, const Field& field);
-/// Finds a part by name in a schema. Errors: the field or part does not exist, or the field is opaque; the message
+/// Finds a part by name in a schema. Errors: the field or part does not exist, or the field is opaque. The message
 /// lists what exists.
 SHOAL_API Result<FieldPart> find_field_part(const Schema& schema, std::string_view name);
 

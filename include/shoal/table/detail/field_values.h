@@ -1,5 +1,5 @@
 #pragma once
-// Field types that C++ lacks: inline strings, and arrays that stay in their blob.
+// Field types for which C++ has no equivalent: inline strings, and arrays that stay in their blob.
 
 #include "shoal/base/detail/bytes.h"
 #include "shoal/base/string_id.h"

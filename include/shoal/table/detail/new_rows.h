@@ -1,6 +1,6 @@
 #pragma once
 // The rows that a call has just created, passed to the function that writes their values. The function writes directly
-// to the columns, so no structs are created and copied.
+// to the columns, without creating and copying structs.
 //
 //     const auto swim_apart = [&](const NewRows& rows) {
 //         const Column position = rows.column<&Position::value>();

@@ -1,5 +1,5 @@
 #pragma once
-// Numbers of any field type as doubles, for code that learns the type at run time.
+// Reads and writes numbers of any field type as doubles, for code that learns the type at run time.
 // Thread: any.
 
 #include "shoal/table/detail/schema.h"
@@ -14,7 +14,7 @@ SHOAL_API bool write_number(FieldType type, double number, std::byte* value);
 
 /// The type of each number in a value, for example float for a vector.
 constexpr FieldType lane_type(FieldType type) { return field_type_lanes(type) > 1 ? FieldType::kFloat : type; }
-/// Returns the first number in a field's value that is outside the field's range, or nullptr. The number has the type
+/// Returns the first number in `value` that is outside the field's range, or nullptr. The number has the type
 /// lane_type().
 SHOAL_API const std::byte* find_out_of_range(const Field& field, const std::byte* value);
 

@@ -19,7 +19,7 @@ struct PackedRows {
     ChangeMark mark;
     std::uint32_t num_rows;
 
-    /// Removes the row of `entity` if it has one. copy_row(to, from) copies the elements of a row.
+    /// Removes the row of `entity` if it has one. copy_row(to, from) must copy the elements of row `from` to row `to`.
     template <class CopyRow>
     SHOAL_INLINE bool remove(Entity entity, CopyRow&& copy_row) {
         if (SHOAL_UNLIKELY(entity.index() >= entries.size())) return false;

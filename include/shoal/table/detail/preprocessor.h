@@ -7,7 +7,7 @@
 //
 // Source: the loop is the __VA_OPT__ technique from D. Mazières, "Recursive macros with C++20 __VA_OPT__", 2021.
 
-// Makes compilers report an error in a declaration only once, instead of once for each of a hundred nested macros.
+// Makes compilers report an error in a declaration once, not for each of a hundred nested macros.
 #pragma GCC system_header
 
 #define SHOAL_PP_PARENS ()

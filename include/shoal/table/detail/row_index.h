@@ -31,13 +31,13 @@ SHOAL_API IndexRange index_range(std::span<const Entity> entities);
 
 class RowIndex {
 public:
-    /// `pool`, if any, outlives the index; without a pool, the index has its own address space from the start. Errors:
-    /// if there is no address space for even the smallest index, reserve() fails later.
+    /// `pool`, if not null, outlives the index. Without a pool, the index has its own address space from the start.
+    /// If there is no address space even for the smallest index, reserve() fails later.
     SHOAL_API explicit RowIndex(RowIndexKind kind, PagePool* pool = nullptr);
 
     RowIndexKind kind() const { return kind_; }
 
-    /// Returns the row of `entity`, or kNilRow. Total: any id is fine. Cost: one look-up.
+    /// Returns the row of `entity`, or kNilRow. Total: any id is valid. Cost: one look-up.
     std::uint32_t find(Entity entity) const {
         if (SHOAL_LIKELY(kind_ == RowIndexKind::kPaged)) return find_in(entries(), entity);
         return find_other(entity);
@@ -76,11 +76,11 @@ public:
     /// Requires: index < entries().size().
     EntityBits& entry(std::uint32_t index) { return flat_[index]; }
 
-    /// Whether no index in `range` has an entry. Returns false if the range is too long for one loop over all its
-    /// indices; but entities that are created together usually have close indices. Requires: the index is paged.
+    /// Whether no index in `range` has an entry. Also false if the range is too long for one loop over all its indices;
+    /// entities that are created together usually have close indices. Requires: the index is paged.
     SHOAL_API bool is_free(IndexRange range, std::size_t num_entities) const;
-    /// Whether no entity index from `lowest` to `highest` has an entry. Requires: the index is paged. Cost: a
-    /// vectorised loop, whereas a look-up for each entity would take as long as copying its component.
+    /// Whether no entity index in [lowest, highest] has an entry. Requires: the index is paged. Cost: a vectorised
+    /// loop, whereas a look-up for each entity would take as long as copying its component.
     SHOAL_API bool is_free(std::uint32_t lowest, std::uint32_t highest) const;
     /// Gives consecutive rows, starting at `first_row`, to the leading entities. Stops at the first entity that is dead
     /// according to `living` (an EntityManager), or whose index already has an entry. Calls note(span, are_run) for the
@@ -93,9 +93,9 @@ public:
     /// Whether a paged index has an entry, used or empty, for each of `entities`.
     SHOAL_API bool covers(std::span<const Entity> entities) const;
 
-    /// Calls visit(i, row) for each of `entities` in order; `row` is kNilRow if there is none. If `far` is not 0,
-    /// entries are prefetched `far` entities ahead, and fetch(row) is called `far` / 2 entities before visit() probably
-    /// gets the same row.
+    /// Calls visit(i, row) for each of `entities` in order; `row` is kNilRow if the entity does not have a row. If
+    /// `far` is not 0, entries are prefetched `far` entities ahead, and fetch(row) is called `far` / 2 entities before
+    /// visit() probably gets the same row.
     template <class Visit, class Fetch>
     SHOAL_INLINE void find_each(std::span<const Entity> entities, std::size_t far, Visit&& visit, Fetch&& fetch) const;
 
@@ -104,8 +104,8 @@ public:
         if (entity.index() < num_flat_) __builtin_prefetch(flat_ + entity.index());
     }
 
-    /// Makes room for the rows of `num_more` more entities with indices up to `max_index`. Errors: no memory; nothing
-    /// has changed.
+    /// Makes room for the rows of `num_more` more entities with indices up to `max_index`. Errors: no memory. On error,
+    /// nothing has changed.
     Status reserve(std::uint32_t num_more, std::uint32_t max_index) {
         if (SHOAL_LIKELY(kind_ != RowIndexKind::kHash && max_index <= max_index_ && max_index < capacity())) return {};
         return reserve_more(num_more, max_index);
@@ -155,7 +155,7 @@ private:
     static constexpr std::size_t kRunLength = 512;  // entities per run; their entries stay in the cache
 
     SHOAL_API bool set_run(std::span<const Entity> entities, std::uint32_t first_row);
-    /// Pure, so that loops need not reload what they read before the call.
+    /// Declared pure, so that a loop does not have to reload what it has read before the call.
     SHOAL_API std::uint32_t find_other(Entity entity) const __attribute__((pure));
     SHOAL_API std::uint32_t find_any_other(Entity entity) const;
     SHOAL_API void set_other(Entity entity, std::uint32_t row);
@@ -172,12 +172,12 @@ private:
     std::uint32_t max_index_ = 0;    // highest entity index that may be set
     std::uint32_t num_entries_ = 0;  // hash only
     std::size_t num_slots_ = 0;      // hash only, a power of two
-    EntityBits* flat_ = nullptr;     // paged: by entity index, generation above row; 0 is empty
+    EntityBits* flat_ = nullptr;     // paged: by entity index; generation above row, or 0 if empty
     std::size_t num_flat_ = 0;       // entries that flat_ has address space for
     PagePool* pool_;
     std::size_t block_bytes_ = 0;  // the size of flat_ if it is a block of pool_; 0: flat_ is in paged_
     PageArray<EntityBits> paged_;
-    PageArray<Generation> generations_;  // identity: indexed by entity index, 0 is a hole
+    PageArray<Generation> generations_;  // identity: by entity index; 0 if the row is a hole
     PageArray<Slot> slots_;              // hash
 };
 
@@ -211,8 +211,8 @@ SHOAL_INLINE void RowIndex::find_each(std::span<const Entity> entities, std::siz
         const auto row_of = [&](std::size_t k) { return row_in(flat[entities[k].index()], entities[k]); };
         for (; far != 0 && i + far < entities.size(); ++i) {
             __builtin_prefetch(flat.data() + entities[i + far].index());
-            // For a stale id, this prefetches another entity's row, and for an id without an entry, row 0. This is
-            // cheaper than a test.
+            // For a stale id, this prefetches another entity's row; for an id without an entry, it prefetches row 0.
+            // This is cheaper than a test.
             fetch(static_cast<std::uint32_t>(flat[entities[i + far / 2].index()] & kIndexMask));
             visit(i, row_of(i));
         }

@@ -1,12 +1,13 @@
 #pragma once
-// Links between the rows of a table, in columns of their own. A table may have one group of links, both or none.
+// Links between the rows of a table. They are kept in additional columns. A table may have one group of links, both or
+// none.
 //
 //     chain   {next, previous}                        the rows of one entity; the caller keeps the head of the chain
 //     tree    {parent, first child, next, previous}   siblings form a list; their parent links to the first
 //
 // A link is a row, or kNilRow. Every link has a link back (a child's parent, the next row's previous row), so that the
-// links to a row are found without a search. Links are valid before and after each call; between begin_swap() and
-// end_swap() the caller swaps the rows.
+// links to a row are found without a search. Links are valid before and after each call, except between begin_swap()
+// and end_swap(), where the caller swaps the rows.
 // Thread: as for the table.
 
 #include "shoal/base/detail/row_range.h"
@@ -34,8 +35,8 @@ public:
     bool has_tree() const { return has_tree_; }
     bool has_any() const { return has_chain_ || has_tree_; }
     std::uint32_t num_columns() const { return (has_chain_ ? 2 : 0) + (has_tree_ ? 4 : 0); }
-    /// Sets the addresses of the columns. Shape: num_columns() addresses, first those for chains; nullptr while there
-    /// are no columns.
+    /// Sets the addresses of the columns. Shape: num_columns() addresses, beginning with the columns of chains; nullptr
+    /// while there are no columns.
     SHOAL_API void place(std::span<std::uint32_t* const> columns);
     const std::uint32_t* column(LinkColumn link) const { return links_[static_cast<int>(link)]; }
 
@@ -44,8 +45,8 @@ public:
     /// Unlinks a row that will be removed. Its children become roots, and its neighbours in the chain are linked to
     /// each other. Returns the next row of the chain.
     SHOAL_API std::uint32_t leave(std::uint32_t row);
-    /// Makes all links that lead to `from` lead to `to`, where the caller then copies the row. Requires: no link leads
-    /// to `to`.
+    /// Redirects all links that lead to row `from` to row `to`. The caller then copies the row to `to`. Requires: no
+    /// link leads to `to`.
     SHOAL_API void move(std::uint32_t from, std::uint32_t to);
     SHOAL_API void begin_swap(std::uint32_t a, std::uint32_t b);
     SHOAL_API void end_swap(std::uint32_t a, std::uint32_t b);

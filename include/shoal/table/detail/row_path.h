@@ -27,11 +27,12 @@ public:
     const TakePlan* plan() const { return plan_; }
     const Array<Column>& columns() const { return columns_; }
 
-    /// Follows a plan from now on; addresses are not known yet. Requires: the plan outlives its use here.
+    /// Uses `plan` from now on, without looking up addresses yet. Requires: the plan outlives its use here.
     void follow(const TakePlan& plan) { plan_ = &plan, placements_ = 0; }
     /// Looks up the addresses. If the rows of either table are not plain, returns false and keeps no addresses.
     SHOAL_API bool look_up(Table& from, Table& to);
-    /// Whether the addresses are valid. Placements never decrease, so the sum is the same only if neither has changed.
+    /// Whether the addresses are valid. The placements of the two tables never decrease, so their sum is the same only
+    /// if neither has changed.
     SHOAL_INLINE bool is_known(const Table& from, const Table& to) const {
         return from.placement() + to.placement() == placements_;
     }
@@ -44,8 +45,8 @@ public:
             copy<kDrops>(at, last, to_row);
         });
     }
-    /// Like take() above, but copy(row, last, to_row) copies the elements of the row, and then moves the last row's
-    /// elements into the row's place.
+    /// Like take() above, but calls copy(row, last, to_row), which must copy the elements of `row` to `to_row`, and
+    /// then those of `last` to `row`.
     template <class Copy>
     SHOAL_INLINE std::uint32_t take(Table& from, Table& to, std::uint32_t row, Entity owner, Copy&& copy) const {
         const std::uint32_t to_row = to.append_one(owner);
@@ -72,7 +73,7 @@ private:
 
     const TakePlan* plan_ = nullptr;
     std::uint64_t placements_ = 0;  // the sum of both tables' placements at the look-up; 0: not looked up yet
-    Array<Column> columns_{Owner("row path")};  // in the order of the plan: kept, then dropped
+    Array<Column> columns_{Owner("row path")};  // in the plan's order: kept columns, then dropped columns
     ColumnsBySize::Ends<Column> kept_ends_, dropped_ends_;
 };
 

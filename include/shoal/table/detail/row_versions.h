@@ -5,7 +5,8 @@
 //     a table    rows     grows when rows are removed or moved: a row number may then mean another row
 //                views    grows then and when columns move in memory: an address may then be invalid
 //
-// Adding rows changes neither number while the columns stay in place, so earlier rows and views remain valid.
+// If rows are added and the columns stay in place, both numbers stay the same, so earlier row numbers and views remain
+// valid.
 // Thread: as for the table.
 
 #include "shoal/base/detail/config.h"
@@ -40,7 +41,8 @@ struct RowVersions {
     void views_changed() { ++views; }
 };
 
-/// What a row number remembers about its table. A default-constructed KnownRow is valid for every table.
+/// What is remembered about the table when a row number is obtained. A default-constructed KnownRow is valid for every
+/// table.
 class KnownRow {
 public:
     KnownRow() = default;

@@ -17,11 +17,11 @@
 
 namespace shoal {
 
-/// Returns the name of a column in a snapshot. It is the name of the field, so that tables with different columns also
-/// find the column.
+/// Returns the name of a column in a snapshot. This is the name of the field, so that a table with different columns
+/// also finds the column.
 SHOAL_API std::string saved_column_name(const Schema& schema, std::uint32_t column);
 
-/// Returns the bytes of a column's elements that belong to no field.
+/// Returns the bytes in a column's elements that do not belong to any field.
 SHOAL_API Array<SnapshotGap> gaps_in_column(const Schema& schema, std::uint32_t column);
 
 /// Returns "x", "y", "z" or "w"; sources and field paths also use these names for lanes. Requires: lane < 4.

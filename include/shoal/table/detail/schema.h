@@ -37,16 +37,16 @@ struct EnumeratorDefinition {
 
 /// A field as it is declared. Zero means none: no unit, no range, a zero default.
 struct FieldDefinition {
-    std::string name{};  ///< for a field of a struct within the component: "aabbox.min"
+    std::string name{};  ///< such as "aabbox.min", for a field of a nested struct
     FieldType type = FieldType::kFloat;
-    FieldType element_type = FieldType(0);  ///< of a blob array
+    FieldType element_type = FieldType(0);  ///< the type of a blob array's elements
     std::uint32_t array_length = 0;         ///< 0: one value, otherwise the length of a fixed array
     std::uint32_t value_bytes = 0;      ///< for enum (1, 2, 4, 8), fixed string (capacity), opaque; else 0 or the size
-    std::uint32_t value_alignment = 0;  ///< for opaque types; else 0 or the alignment
+    std::uint32_t value_alignment = 0;  ///< required for opaque types; else 0 or the alignment
     std::uint32_t struct_offset = kPacked;  ///< bytes from the start of the C++ struct; kPacked: laid out as in C
     bool split = false, shorthand = false;  ///< shorthand: in text, the field's value may stand for the component
-    std::string keys{};  ///< for a blob array that is a mapping in text, the blob array that gets the keys
-    Relation relation = Relation::kNone;  ///< of a field of type entity
+    std::string keys{};  ///< for a blob array written as a mapping in text: the blob array for its keys
+    Relation relation = Relation::kNone;  ///< only for fields of type entity
     bool has_range = false;
     double minimum = 0;  ///< with has_range: the least and greatest number allowed in text, inclusive
     double maximum = 0;
@@ -65,7 +65,7 @@ struct ComponentDefinition {
     bool whole = false;              ///< all fields in one column
     bool enableable = false;         ///< added and removed often, with a bit per row instead of a move
     bool many = false;               ///< an entity may have several components of the type
-    bool singleton = false;          ///< a world has only one; it is kept whole
+    bool singleton = false;          ///< a world has only one component of the type, kept whole
     std::uint32_t struct_bytes = 0;  ///< 0: laid out as in C
     std::uint32_t struct_alignment = 0;
     Array<FieldDefinition> fields{kProgramOwner};
@@ -83,10 +83,10 @@ struct Field : FieldDefinition {
 /// One packed column of a component. Shape: a table holds element_bytes per row.
 struct ColumnDefinition {
     std::uint32_t field_index = 0;  ///< kWholeComponent: the struct image of all fields
-    std::uint32_t lane = 0;         ///< of a split field: 0 is x
+    std::uint32_t lane = 0;         ///< which lane of a split field; 0 is x
     std::uint32_t element_bytes = 0;
     std::uint32_t alignment = 0;
-    std::uint32_t struct_offset = 0;  ///< of the element in the struct image
+    std::uint32_t struct_offset = 0;  ///< where the element is in the struct image
     const OpaqueOperations* opaque = nullptr;
 
     static constexpr std::uint32_t kWholeComponent = 0xFFFFFFFF;

@@ -10,8 +10,8 @@
 // the columns, the links between rows, the stamps of the last writes, and the row index that is attached to it. When a
 // table moves a row, it updates all of these parts. Code that writes to a column marks the rows that it has written.
 // For each column and block of 1,024 rows, the table keeps the stamp of the last write. The destructor of an opaque
-// value runs after its row has been removed, when the table is consistent, so it may remove other rows. Destructors of
-// moved-from values and assignments of values must not change tables.
+// value runs after its row has been removed, when the table is consistent, so it may remove other rows. The destructor
+// of a moved-from value, and the assignment of a value, must not change tables.
 // Thread: structural calls from one thread at a time; between them, any thread may read columns, and several threads
 // may write them if no two of them write to the same cache line.
 
@@ -33,7 +33,7 @@ SHOAL_API void ask_read_guard(const Table& table, std::uint32_t column);
 inline constexpr std::uint32_t kDefaultCapacityRows = 1u << (kIndexBits < 22 ? kIndexBits : 22);
 
 struct TableOptions {
-    std::uint32_t capacity_rows = kDefaultCapacityRows;  ///< the most rows that the table can ever hold
+    std::uint32_t capacity_rows = kDefaultCapacityRows;  ///< the maximum number of rows
     bool chain = false;                                  ///< several rows per entity, linked from the row index
     bool tree = false;                                   ///< rows link to parents, children and siblings
 };
@@ -82,8 +82,8 @@ public:
     SHOAL_API void mark_shared(std::uint32_t column, const std::uint32_t* rows, std::span<const std::uint64_t> chosen);
     /// Marks rows as written, for a pass that has written to an unmarked_column().
     SHOAL_API void mark_written(std::uint32_t column, RowRange rows);
-    /// Like mark_written(), but only for several existing rows that begin at the start of a block and end within it.
-    /// For other rows, returns false and marks nothing.
+    /// Like mark_written(), but only for several existing rows, the first of which begins a block that contains them
+    /// all. For other rows, returns false and marks nothing.
     SHOAL_INLINE bool mark_block(std::uint32_t column, RowRange rows) {
         return SHOAL_CHECKED == 0 && rows.end <= num_rows() && stamps_.mark_block(column, rows);
     }
@@ -100,11 +100,11 @@ public:
     ChangeMark mark_of_now() const { return stamps_.mark_of_now(); }
     /// Returns a column without marking it, for a pass that calls mark_written() when it ends.
     std::byte* unmarked_column(std::uint32_t column) { return storage_.column(column); }
-    /// The address of a column, which stays up to date when the column moves; the columns of a component are side by
-    /// side.
+    /// A pointer to a column's address, which is updated when the column moves. The addresses of a component's columns
+    /// are side by side.
     /// Lifetime: the table.
     const PhysicalColumn& physical_column(std::uint32_t column) const { return storage_.physical_column(column); }
-    /// Whether `address` is in the memory of the columns, which any structural call may change.
+    /// Whether `address` is in the columns' memory, so that any structural call may change what is there.
     bool contains(const void* address) const { return storage_.contains(address); }
     /// Increases when columns move in memory or is_plain() changes. While it stays the same, addresses are valid. Never
     /// 0.
@@ -116,7 +116,7 @@ public:
 
     // --- adding rows ---------------------------------------------------------------------------------------------
 
-    /// Makes room for `count` more rows. Errors: not enough capacity or memory; nothing has changed.
+    /// Makes room for `count` more rows. Errors: not enough capacity or memory. On error, nothing has changed.
     SHOAL_API Status reserve(std::uint32_t count);
     bool has_room() const { return storage_.has_room(); }
     /// Appends rows owned by `owners` and returns the first new row. Elements hold arbitrary bytes (opaque ones are
@@ -131,13 +131,13 @@ public:
         stamps_.mark_row(row);
         return row;
     }
-    /// Appends rows and returns a span for their owners, which the caller fills immediately. Requires: room is
+    /// Appends rows and returns a span for their owners. The caller fills the span immediately. Requires: room is
     /// reserved.
     SHOAL_API std::span<Entity> append_unowned(std::uint32_t count);
-    /// Moves rows of another table to the end of this one, updates the index, and returns the first new row. Columns
-    /// that `from` lacks hold arbitrary bytes (opaque ones are default-constructed). Requires: room is reserved; `plan`
-    /// fits the schemas; both tables share one paged index, or have no index; neither table has links; if there are
-    /// several rows, both tables are plain.
+    /// Moves rows of another table to the end of this one, updates the index, and returns the first new row. In columns
+    /// that `from` lacks, the elements hold arbitrary bytes (opaque ones are default-constructed). Requires: room is
+    /// reserved; `plan` fits the schemas; both tables share one paged index, or have no index; neither table has links;
+    /// if there are several rows, both tables are plain.
     SHOAL_API std::uint32_t take(Table& from, RowList rows, const TakePlan& plan);
     /// Like take() above, but for one row.
     std::uint32_t take(Table& from, std::uint32_t row, const TakePlan& plan) {
@@ -167,9 +167,9 @@ public:
     /// Whether rows are plain and found by a paged index.
     bool is_packed() const { return is_packed_; }
 
-    /// Removes a row, its links and its index entry. The last row moves into its place; with an identity index, a hole
-    /// stays instead, and trailing holes are removed. The children of the removed row become roots, and its neighbours
-    /// in the chain are linked to each other.
+    /// Removes a row, its links and its index entry. The last row moves into its place. With an identity index, the row
+    /// becomes a hole instead, and trailing holes are removed. The children of the removed row become roots, and its
+    /// neighbours in the chain are linked to each other.
     SHOAL_INLINE void remove(std::uint32_t row) {
         if (SHOAL_UNLIKELY(!is_packed_)) return remove_unpacked(row);
         SHOAL_ASSERT(row < num_rows(), "the row does not exist");
@@ -179,11 +179,11 @@ public:
         storage_.copy_elements_of_row(num_rows() - 1, row);
         close_row(row);
     }
-    /// Removes the rows that these entities own, except the rows of entities that are alive in `spared`, and returns
-    /// how many rows were removed. Requires: the table has an index; `owners` is not in this table.
+    /// Removes the rows that these entities own, and returns how many rows were removed. If `spared` is not null, keeps
+    /// the rows of entities that are alive in it. Requires: the table has an index; `owners` is not in this table.
     SHOAL_API std::uint32_t remove_owned(std::span<const Entity> owners, const EntityManager* spared = nullptr);
-    /// Like remove_owned() above, but for one owner; copy_row(to, from) copies the elements of a row. Requires:
-    /// is_packed().
+    /// Like remove_owned() above, but for one owner. copy_row(to, from) must copy the elements of row `from` to row
+    /// `to`. Requires: is_packed().
     template <class CopyRow>
     SHOAL_INLINE bool remove_owned(Entity owner, CopyRow&& copy_row) {
         PackedRows rows = packed_rows();
@@ -194,9 +194,9 @@ public:
     /// Removes all rows of dead entities and returns how many rows were removed. If rows are packed, the remaining rows
     /// keep their order. Requires: the table has an index.
     SHOAL_API std::uint32_t remove_dead(const EntityManager& entities);
-    /// Removes rows, each of which is listed once. The last remaining rows move into their places. The index is updated
-    /// only for moved rows; the caller removes the entries of the removed owners. Requires: is_plain(); the index is
-    /// paged, or there is none.
+    /// Removes the listed rows, each of which is listed once. The last remaining rows move into their places. The index
+    /// is updated only for moved rows; the caller removes the entries of the removed owners. Requires: is_plain(); the
+    /// index is paged, or there is none.
     SHOAL_API void remove_rows(RowList rows);
     /// Removes one row, which already holds the elements of the last row. Requires: is_packed().
     SHOAL_INLINE void close_row(std::uint32_t row) {
@@ -225,16 +225,16 @@ public:
 
     // --- index and links -----------------------------------------------------------------------------------------
 
-    /// Attaches a row index, which the table then keeps up to date; nullptr detaches the index. Requires: the index
-    /// outlives the table.
+    /// Attaches a row index, which the table then keeps up to date. With nullptr, detaches the index. Requires: the
+    /// index outlives the table.
     SHOAL_API void attach_index(RowIndex* index);
     RowIndex* index() const { return index_; }
 
     /// Whether several rows may belong to an entity, and whether rows have parents.
     bool has_chain() const { return links_.has_chain(); }
     bool has_tree() const { return links_.has_tree(); }
-    /// Returns the link of each row, or kNilRow for none. Shape: num_rows(). Requires: the table has this group of
-    /// links.
+    /// Returns the link of each row, or kNilRow where there is none. Shape: num_rows(). Requires: the table has this
+    /// group of links.
     std::span<const std::uint32_t> links(LinkColumn link) const { return {links_.column(link), num_rows()}; }
     /// Makes the last appended row the head of its entity's chain, or its only member. Requires: the table has chains
     /// and an index.
@@ -273,12 +273,12 @@ public:
     /// In the column that the writer has just written, refuses the values that save() would refuse.
     SHOAL_API void refuse_bad_values(SnapshotWriter& to, std::uint32_t column) const;
     /// Replaces all rows with the rows that save() wrote. The caller updates the index. Errors: no memory, or the data
-    /// does not fit this table; the table is then empty.
+    /// does not fit this table. On error, the table is empty.
     SHOAL_API Status load(SnapshotReader& from);
 
     // --- memory and health ---------------------------------------------------------------------------------------
 
-    /// Must be called once per frame. Frees pages that the last few calls found unused.
+    /// Must be called once per frame. Frees pages that have been unused for several calls.
     void settle_memory() {
         if (storage_.settle()) note_places();
     }
@@ -290,7 +290,7 @@ public:
     bool in_slab() const { return storage_.in_slab(); }
 
     /// Checks all invariants of the table: addresses, alignment, index, links and stamps. Cost: O(rows).
-    /// Errors: an invariant is broken; the message names the invariant and the row.
+    /// Errors: an invariant is broken. The message names the invariant and the row.
     SHOAL_API Status validate() const;
 
 private:

@@ -1,5 +1,5 @@
 #pragma once
-// Finds invalid values: bytes from a file that are not a valid bool, enum or string.
+// Finds values from a file whose bytes are not a valid bool, enum or string.
 // Thread: any.
 
 #include "shoal/entity/entity.h"
@@ -32,7 +32,7 @@ struct FieldRows {
     std::uint64_t count = 0;
 };
 
-/// Returns the first value for which valid(place) is false, or nullptr.
+/// Returns a pointer to the first value for which valid(place) is false, or nullptr.
 template <class Valid>
 const std::byte* find_invalid_value(const Field& field, const FieldRows& rows, Valid valid) {
     const bool packed = rows.stride == field.size;
@@ -55,7 +55,7 @@ struct BadValue {
 inline bool can_be_bad(const Field& field) {
     return field.type == FieldType::kBool || field.type == FieldType::kEnum || field.type == FieldType::kFixedString;
 }
-/// Checks the values of bools, enums and fixed strings. All bytes are valid for other types; references are checked
+/// Checks the values of bools, enums and fixed strings. For other types, any bytes are valid; references are checked
 /// elsewhere, where their targets are known. Cost: none for other types.
 SHOAL_API BadValue find_bad_value(const Field& field, const FieldRows& rows);
 /// Returns a message that says why a value is not written, and what to do.

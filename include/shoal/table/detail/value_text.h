@@ -18,10 +18,10 @@ class StringTable;
 /// The type of the value in a field or in part of a field.
 struct ValueType {
     FieldType type = FieldType(0);          ///< 0: none
-    FieldType element_type = FieldType(0);  ///< of a blob array
+    FieldType element_type = FieldType(0);  ///< the type of a blob array's elements
     std::uint32_t array_length = 0;         ///< 0: one value
     std::uint32_t value_bytes = 0;          ///< size of one value
-    /// The names of an enum, as far as they are known. Lifetime: the schema.
+    /// The enumerators of an enum that are known. Lifetime: the schema.
     std::span<const EnumeratorDefinition> enumerators{};
 
     std::uint32_t num_values() const { return array_length == 0 ? 1 : array_length; }
@@ -73,8 +73,8 @@ SHOAL_API void write_number(DocumentBuilder& builder, double number);
 /// Adds a float as the double that has the same shortest text, so that 0.1f is printed as 0.1.
 SHOAL_API void write_number(DocumentBuilder& builder, float number);
 
-/// Returns a hint for a message: which of `names` was probably meant by `name`, or else all names, as in "it has x, y,
-/// z".
+/// Returns a hint for a message: the one of `names` that `name` was probably meant to be or, if none is similar, all
+/// names, as in "it has x, y, z".
 SHOAL_API std::string hint_for(std::string_view name, std::span<const std::string_view> names);
 
 }  // namespace shoal
