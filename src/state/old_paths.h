@@ -1,11 +1,11 @@
 #pragma once
-// Snapshot parts that had different paths in older programs.
+// Lists the snapshot parts that had different paths in older programs.
 
 #include <string_view>
 
 namespace shoal {
 
-/// The beginning of a path. The first entry that matches is used.
+/// A path or the beginning of a path. The first entry that matches is used.
 struct OldWord {
     std::string_view now, then;
 };

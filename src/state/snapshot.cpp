@@ -22,9 +22,9 @@ constexpr std::size_t kMaxSteps = 256;    // longer blocks are allocated one by 
 static_assert(kMaxSteps * kStepBytes <= kMaxSlabBytes);
 constexpr std::size_t kWithoutMemory = 0, kHeadersAtOnce = 128;
 constexpr std::size_t kFetchDistance = 16;  // headers are prefetched this many blocks ahead
-constexpr std::uint32_t kMostLayers = 16;   // the most layers of pieces over one block
+constexpr std::uint32_t kMostLayers = 16;   // the maximum number of layers of pieces over one block
 constexpr std::size_t kMaxLayeredBytes = std::size_t(1) << 30;
-constexpr std::size_t kBytesAtOnce = std::size_t(64) << 10;  // per step of a loop, which takes a few microseconds
+constexpr std::size_t kBytesAtOnce = std::size_t(64) << 10;  // per step of a loop; a step takes a few microseconds
 constexpr std::size_t kPlanBytes = 128;                      // the weight of a block in a loop that only looks at marks
 
 std::uint64_t hash_path(std::string_view path) { return hash_text(path); }
@@ -158,7 +158,7 @@ public:
         std::uint32_t element_bytes;
         std::size_t num_bytes;
         std::span<SnapshotBlock* const> known;  // an earlier state's blocks of the column
-        WrittenSince written;                   // since that state; empty: unknown
+        WrittenSince written;                   // since that state; if empty, unknown
         std::uint64_t since;
         bool is_lent;  // the state refers to the column's bytes
     };
@@ -187,7 +187,7 @@ private:
         const Added* added;
         const Plan* plan;
         std::size_t number;  // the block's number in the column
-        std::byte* to;       // a copy, because another processor may have written the block's header
+        std::byte* to;       // the block's memory, kept here because another processor may have written the header
     };
 
     std::size_t whole_bytes(const Column& column, std::size_t number) const {
@@ -223,8 +223,8 @@ public:
         for (const Slab& slab : slabs_) release(slab);
         destroy_owned(kSnapshotOwner, this);
     }
-    /// The object and its memory are kept between states, because new pages in each frame might cost more than the
-    /// copies.
+    /// The object and its memory are kept between states, because getting new pages in each frame might cost more than
+    /// copying.
     SnapshotColumns& columns() { return columns_; }
 
     SnapshotBlock& take(std::size_t num_bytes) {
@@ -243,9 +243,9 @@ public:
         block.is_lent = true;
         return block;
     }
-    /// Releases one use of each block, and reuses the array for the blocks below them. Works layer by layer, so that
-    /// some headers are prefetched while others are released. Following each chain downwards would wait for every
-    /// header.
+    /// Releases one use of each block. The array is reused for the blocks below them. Works layer by layer, so that
+    /// some headers are prefetched while others are released. Code that followed each chain downwards would wait for
+    /// every header.
     void give_back(std::span<SnapshotBlock*> blocks) {
         while (!blocks.empty()) {
             std::size_t num_under = 0;
@@ -361,8 +361,8 @@ private:
 
     std::uint32_t num_states_ = 0;
     Array<Slab> slabs_{Owner(kSnapshotOwner)};
-    std::size_t used_ = 0;            // bytes of the last slab
-    FreeBlocks free_[kMaxSteps + 1];  // by the steps of their memory; kWithoutMemory: headers only
+    std::size_t used_ = 0;            // how many bytes of the last slab are in use
+    FreeBlocks free_[kMaxSteps + 1];  // by their memory in steps; kWithoutMemory: headers only
     SnapshotColumns columns_;
 };
 
@@ -388,7 +388,7 @@ std::size_t SnapshotMarks::count_before(std::size_t mark) const {
 }
 
 void SnapshotMarks::add(std::size_t first, std::span<const std::uint8_t> is_marked) {
-    // Moves the lowest bits of 8 bytes to the highest byte; the bit of the first byte becomes the lowest bit there.
+    // Collects the lowest bit of each of 8 bytes in the highest byte, where the bit of the first byte is the lowest.
     constexpr bool kIsLittle = std::endian::native == std::endian::little;
     constexpr std::uint64_t kGather = kIsLittle ? 0x0102040810204080 : 0x8040201008040201;
     for (std::size_t i = 0; i < is_marked.size(); i += 8) {
@@ -586,8 +586,8 @@ void SnapshotColumns::finish(const SnapshotLoop& loop) {
     added_.clear(), gaps_.clear(), plans_.clear(), new_.clear();
 }
 
-/// No other state is written at the same time, and each block is visited once, so threads may count a block's users
-/// without atomics.
+/// No other state is being written, and each block is visited once, so threads need no atomics to count a block's
+/// users.
 void SnapshotColumns::make_plans(const SnapshotLoop& loop) {
     std::size_t num_bytes = 0;
     for (const Added& added : added_)
@@ -603,7 +603,7 @@ void SnapshotColumns::make_plans(const SnapshotLoop& loop) {
             if (plans_[i].made != Made::kShared && plans_[i].made != Made::kOfPieces) continue;
             SnapshotBlock& known = *added->column.known[number];
             ++known.num_users;
-            to_->blocks_[added->first_block + number] = &known;  // or the block below its pieces
+            to_->blocks_[added->first_block + number] = &known;  // for kOfPieces, the block below the pieces
         }
     });
 }
@@ -620,7 +620,7 @@ void SnapshotColumns::make_plan(const Added& added, std::size_t number, Array<st
 }
 
 /// Plans a block that consists of the marked pieces over an earlier block. Plans a whole block if there would be too
-/// many layers to read. Each state flattens a few blocks, which spreads the cost.
+/// many layers to read. In each state, a few blocks are made whole again, which spreads the cost.
 void SnapshotColumns::plan_written(const Column& column, std::size_t number, SnapshotBlock& known, Plan& plan) const {
     SnapshotMarks marks = column.written(static_cast<std::uint32_t>(number), column.since);
     plan.made = Made::kShared;

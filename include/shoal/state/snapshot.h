@@ -6,16 +6,16 @@
 //     "entities/generations"            1 byte     1,000,001   [ a ][ b ][ c ] ...
 //     "body/rows/field/position"        12 bytes   20,000      [ d ][ e ] ...         4,096 elements each
 //
-// A part is an array of plain values with a path. An object writes its state to parts, one after the other, and reads
-// the state from these parts:
+// A part is an array of plain values with a path. An object writes its state as parts, one after the other, and later
+// reads the state from these parts:
 //
 //     void Clock::save(SnapshotWriter& to) const { to.value("ticks", ticks_); }
 //     Status Clock::load(SnapshotReader& from) { return from.value("ticks", ticks_); }
 //
-// A Snapshot may share blocks with the previous snapshot. It shares the blocks of columns whose marks show no write
-// since then, and the blocks of other parts whose bytes are equal. If only a few elements of a block were written, the
-// new block consists of pieces of 8 elements over the earlier block. So a second state uses memory only for its
-// differences from the first.
+// A Snapshot may share blocks with the previous snapshot. In a column, it shares the blocks whose marks show that they
+// have not been written since then. In other parts, it shares the blocks whose bytes are equal. If only a few elements
+// of a block were written, the new block consists of pieces of 8 elements over the earlier block. So a second state
+// needs memory only for its differences from the first.
 //
 //     first state     [ a a a a a a a a ]
 //     second state          [b]     [b]       two pieces over the first block
@@ -47,13 +47,13 @@ inline constexpr std::uint32_t kElementsPerSnapshotMark = 8;
 inline constexpr std::uint32_t kMaxSnapshotElementBytes = 1u << 20;
 inline constexpr std::size_t kMaxSnapshotPathBytes = 4096;
 
-/// The default limit on the memory that loading a state may take. `num_bytes` is the size of the state in a file or in
-/// memory.
+/// The default limit on the memory that may be used to load a state. `num_bytes` is the size of the state in a file or
+/// in memory.
 SHOAL_API std::uint64_t max_snapshot_bytes(std::uint64_t num_bytes);
 
 /// One array of a state. Blocks of large elements have fewer elements: see elements_per_block.
 struct SnapshotPart {
-    std::string_view path;  ///< such as "body/rows/field/position". Lifetime: the state
+    std::string_view path;  ///< such as "body/rows/field/position"; Lifetime: the state
     std::uint32_t element_bytes = 0;
     std::uint32_t elements_per_block = 0;
     std::uint64_t num_elements = 0;
@@ -63,7 +63,8 @@ struct SnapshotPart {
     SHOAL_API std::size_t num_blocks() const;
 };
 
-/// Bytes of each element that hold no value, such as padding between the members of a struct. They are saved as zeros.
+/// The bytes in each element that hold no value, such as the padding between the members of a struct. They are saved as
+/// zeros.
 struct SnapshotGap {
     std::uint32_t begin = 0, num_bytes = 0;
 };
@@ -98,8 +99,8 @@ public:
     bool empty() const { return parts_.empty(); }
     std::size_t num_parts() const { return parts_.size(); }
     SHOAL_API SnapshotPart part(std::size_t number) const;
-    /// Returns the number of the part with this path, or num_parts(). A part that an older program wrote is found by
-    /// its current path, and a current part by its older path.
+    /// Returns the number of the part with this path, or num_parts(). If a part had a different path in older programs,
+    /// either path finds it.
     SHOAL_API std::size_t find(std::string_view path) const;
     /// Returns the path, or the beginning of a path, that a part had in older programs; empty if the path is the same.
     SHOAL_API static std::string older_path(std::string_view path);
@@ -125,11 +126,11 @@ public:
     std::uint64_t num_bytes() const { return num_bytes_; }
     /// The size of the blocks and pieces that the state does not share with the previous state.
     std::uint64_t num_own_bytes() const { return num_own_bytes_; }
-    /// The limit on the memory that loading an untrusted state may take: see LoadOptions. By default,
+    /// The limit on the memory that may be used to load an untrusted state: see LoadOptions. By default,
     /// max_snapshot_bytes(num_bytes()).
     std::uint64_t max_bytes() const { return max_bytes_ != 0 ? max_bytes_ : max_snapshot_bytes(num_bytes_); }
     void set_max_bytes(std::uint64_t max_bytes) { max_bytes_ = max_bytes; }
-    /// Makes a string table keep the texts of its current ids until the state is cleared or destroyed.
+    /// Makes a string table keep the strings of its current ids until the state is cleared or destroyed.
     SHOAL_API void take_lease(TextLease& lease);
     /// Removes all parts. If other states share blocks with this one, the memory is kept for those states.
     SHOAL_API void clear();
@@ -150,7 +151,7 @@ private:
         std::uint32_t element_bytes, elements_per_block;
         std::uint64_t num_elements;
         std::size_t first_block;
-        std::uint64_t source;  // the `source` that the part was written with, or 0
+        std::uint64_t source;  // the `source` with which the part was written, or 0
     };
 
     SnapshotBlocks* pool_;
@@ -160,7 +161,7 @@ private:
     Array<SnapshotBlock*> blocks_{Owner("snapshot")};
     HashMap<std::uint64_t, std::uint32_t> part_by_path_{Owner("snapshot")};  // by the hash of the path
     std::uint64_t num_bytes_ = 0, num_own_bytes_ = 0, max_bytes_ = 0;
-    std::uint64_t number_ = 0;  // the number of states before this one; each shares blocks with its predecessor
+    std::uint64_t number_ = 0;  // how many states preceded this one in its chain of states that share blocks
 };
 
 /// The path of the part that is being written or read, outermost name first.
@@ -188,8 +189,8 @@ private:
     std::string text_, with_;
 };
 
-/// Runs loops over the blocks of large columns, possibly on several threads. How loops run does not affect the data
-/// that is written or read.
+/// Runs loops over the blocks of large columns, possibly on several threads. The data that is written or read does not
+/// depend on how the loops are run.
 struct SnapshotLoop {
     /// Calls some(job, begin, end), in any order, for ranges of about `at_once` blocks that together cover the blocks 0
     /// to `count` - 1. Returns when all calls have returned.
@@ -214,7 +215,7 @@ struct WrittenSince {
 class SnapshotWriter {
 public:
     /// Appends parts to `to`. `before` is an earlier state of the same object, written at the stamp `since`, or
-    /// nullptr. Blocks of columns that have not changed since then are shared.
+    /// nullptr. The blocks of columns that have not changed since then are shared.
     SHOAL_API explicit SnapshotWriter(Snapshot& to, const Snapshot* before = nullptr, std::uint64_t since = 0);
     SnapshotWriter(const SnapshotWriter&) = delete;
     SnapshotWriter& operator=(const SnapshotWriter&) = delete;
@@ -222,26 +223,27 @@ public:
 
     [[nodiscard]] SnapshotPath::Scope in(std::string_view name) { return {path_, name}; }
 
-    /// Makes the state refer to columns that are written from now on, instead of copying them.
+    /// From now on, columns that are written are not copied: the state refers to their bytes.
     /// Lifetime: the columns' bytes outlive the state. Requires: there is no earlier state.
     SHOAL_API void borrow_columns();
     /// From now on, compares and copies the blocks of large columns with `loop`. Lifetime: the context of `loop`
     /// outlives the writer.
     void use_loop(const SnapshotLoop& loop) { loop_ = loop; }
-    /// Makes finish_columns() compare and copy the columns that are written from now on, in one loop.
+    /// From now on, columns that are written are only collected; finish_columns() then compares and copies them in one
+    /// loop.
     /// Lifetime: until that call, the bytes of the columns and their WrittenSince stay valid and unchanged, and the
     /// state is not read.
     void gather_columns() { gathers_columns_ = true; }
     SHOAL_API void finish_columns();
-    /// Makes objects refuse to save values that a load from a file would reject. For a state that another run of the
-    /// program will load.
+    /// From now on, objects refuse to save values that loading from a file would reject. For a state that another run
+    /// of the program will load.
     void check_values() { checks_values_ = true; }
     bool checks_values() const { return checks_values_; }
     /// Writes a part of plain elements. `source` is for share(), or 0.
     SHOAL_API void elements(std::string_view name, const void* data, std::uint32_t element_bytes,
                             std::uint64_t num_elements, std::uint64_t source = 0);
-    /// Shares a part with the earlier state if the part was written there with the same `source`. If this returns true,
-    /// the bytes of the part are not needed.
+    /// If the earlier state has this part with the same `source`, shares the part and returns true. The caller then
+    /// does not have to write it.
     SHOAL_API bool share(std::string_view name, std::uint64_t source);
     /// Writes the values of an Array, a vector or a span.
     template <class Values>
@@ -257,17 +259,18 @@ public:
     void text(std::string_view name, std::string_view text) { elements(name, text.data(), 1, text.size()); }
     SHOAL_API void copy(std::string_view name, const Snapshot& from, const SnapshotPart& part);  ///< copies a part of
                                                                                                  ///< another state
-    /// Writes a part that is a column. `source` names the array and its history. If an earlier block has a different
-    /// source, the marks are ignored, and the blocks are compared.
+    /// Writes a part that is a column. `source` identifies the array and its history. If an earlier block has a
+    /// different source, the marks are ignored, and the blocks are compared.
     SHOAL_API void column(std::string_view name, const void* data, std::uint32_t element_bytes,
                           std::uint64_t num_elements, const WrittenSince& written, std::uint64_t source,
                           std::span<const SnapshotGap> gaps = {});
-    /// Whether a block of the column written last may have elements that differ from the earlier state.
+    /// Whether, in the column written last, a block may have elements that differ from the earlier state.
     SHOAL_API bool may_be_new(std::uint32_t block, const WrittenSince& written) const;
 
-    /// Reports that something cannot be saved; `why` names it and says what to do. Only the first report is kept.
+    /// Reports that something cannot be saved. `why` is a message that names it and says what to do. Only the first
+    /// report is kept.
     SHOAL_API void refuse(std::string_view why);
-    /// Errors: something was refused; the message names the path of the part.
+    /// Errors: something was refused. The message gives the path of the part.
     const Status& status() const { return status_; }
 
 private:
@@ -298,7 +301,7 @@ public:
     /// Makes room for the first `end` bytes. Allocates memory only for these bytes, not for the sizes that parts
     /// declare.
     SHOAL_API void reserve(std::uint64_t end);
-    /// Stores the bytes from position `begin` on. Requires: there is room.
+    /// Stores bytes, beginning at position `begin`. Requires: there is room.
     /// Thread: any; several threads may store different bytes at the same time.
     SHOAL_API void put(std::uint64_t begin, std::span<const std::byte> bytes);
 
@@ -323,15 +326,15 @@ public:
     /// From now on, copies the blocks of large columns with `loop`. Lifetime: the context of `loop` outlives the
     /// reader.
     void use_loop(const SnapshotLoop& loop) { loop_ = loop; }
-    /// Makes finish_columns() copy the columns that are read from now on, in one loop. Their destinations must not be
-    /// read before that call.
+    /// From now on, columns that are read are only collected; finish_columns() then copies them in one loop. Until it
+    /// returns, their destinations must not be read.
     SHOAL_API void gather_columns();
     SHOAL_API void finish_columns();
     [[nodiscard]] SnapshotPath::Scope in(std::string_view name) { return {path_, name}; }
 
     /// Whether a part exists.
     SHOAL_API bool has(std::string_view name);
-    /// Returns the number of elements of a part. Errors: the part does not exist, or its elements have a different
+    /// Returns the number of elements in a part. Errors: the part does not exist, or its elements have a different
     /// size.
     SHOAL_API Result<std::uint64_t> count(std::string_view name, std::uint32_t element_bytes);
     /// Copies all elements of a part. Errors: as for count(); the number of elements differs.
@@ -339,14 +342,14 @@ public:
     /// Reads a part into an array. Allocates memory only after it has checked the count.
     SHOAL_API Status bytes(std::string_view name, Array<std::byte>& to, std::uint32_t element_bytes,
                            std::uint64_t num_elements);
-    /// Counts the memory for data that is built from a part. Errors: the state would take more than
+    /// Reserves a share of max_bytes() for data that is built from a part. Errors: the state would take more than
     /// Snapshot::max_bytes().
     SHOAL_API Status take_memory(std::string_view name, std::uint64_t num_bytes);
     /// Returns how many bytes are left for take_memory().
     SHOAL_API std::uint64_t left_memory() const;
     /// Like elements(), but for a part that SnapshotWriter::column() wrote. If the present state was written from
-    /// `source`, the blocks that both states share are not copied, because they are already in place. Requires: `to` is
-    /// the array that `source` names and still has its bytes, or `source` is 0.
+    /// `source`, the blocks that both states share are not copied, because they are already in place. Requires:
+    /// `source` is 0, or it identifies the array `to`, which still has its bytes.
     SHOAL_API Status column(std::string_view name, void* to, std::uint32_t element_bytes, std::uint64_t num_elements,
                             std::uint64_t source);
     template <class T>
@@ -362,7 +365,7 @@ public:
         to.resize(static_cast<std::size_t>(*count));
         return elements(name, static_cast<void*>(to.data()), sizeof(T), *count);
     }
-    SHOAL_API Result<std::string> text(std::string_view name);  ///< it is also an error if the text is not UTF-8
+    SHOAL_API Result<std::string> text(std::string_view name);  ///< Errors: also if the text is not UTF-8
 
     /// Returns an error about the data that is read; `what` describes the problem.
     SHOAL_API Status error(std::string_view name, std::string_view what);
@@ -370,7 +373,7 @@ public:
 private:
     struct Column {
         SnapshotPart part;
-        std::size_t first_present, num_present;  // blocks of the present state, if it was written from `to`
+        std::size_t first_present, num_present;  // blocks in the present state, if it was written from `to`
         std::byte* to;
         std::size_t first_block;  // its number among the blocks of all columns
     };
@@ -380,9 +383,9 @@ private:
     const Snapshot& from_;
     const Snapshot* present_;
     bool is_trusted_, gathers_columns_ = false;
-    Array<Column> columns_{Owner("snapshot")};  // to be copied
+    Array<Column> columns_{Owner("snapshot")};  // the columns to copy
     SnapshotLoop loop_;
-    std::uint64_t taken_bytes_ = 0;  // bytes taken in addition to the state
+    std::uint64_t taken_bytes_ = 0;  // the sum of all take_memory() calls
     SnapshotPath path_;
 };
 
