@@ -51,7 +51,7 @@ void DeathList::append(std::span<const Entity> dead) {
     const std::uint64_t end = end_ + dead.size();
     if (end - begin_ > max_entries_) forget_before(end - max_entries_);
     if (!is_followed_) {
-        base_ = begin_ = end_ = end;  // even cursors at the old end have fallen behind
+        base_ = begin_ = end_ = end;  // even a cursor at the old end has fallen behind
         return;
     }
     if (end - base_ > entries_.capacity()) {

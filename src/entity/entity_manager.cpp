@@ -16,7 +16,7 @@ namespace {
 /// If there is address space for fewer indices than this, the program ends.
 constexpr std::size_t kLeastIndices = std::size_t(1) << 16;
 
-/// The number of settles before a warning about a reader that does not read deaths.
+/// After this many settles, there is a warning about a reader that does not read deaths.
 constexpr std::uint64_t kManySettles = 1000;
 
 /// How deeply batches of deaths may be nested within the callbacks of other batches.
@@ -25,7 +25,7 @@ constexpr std::uint32_t kMostNestedBatches = 1000;
 /// The number of ids that are processed together. Ids that died together are mostly reused together.
 constexpr std::size_t kRunLength = 512;
 
-/// For the constructor, which cannot return a Status.
+/// Used in the constructor, which cannot return a Status.
 void end_program_unless(const Status& status, const char* what) {
     if (status) return;
     std::fprintf(stderr, "shoal: entity manager: %s: %s\n", what, status.message().data());
@@ -47,8 +47,7 @@ void store_generations(Generation* first, std::size_t count, Generation generati
     for (; first != end; ++first) __atomic_store_n(first, generation, __ATOMIC_RELAXED);
 }
 
-/// Returns whether ids are consecutive: they have the same generation, and each index is one more than the previous
-/// index.
+/// Returns whether all ids have the same generation, and each index is one more than the previous index.
 bool are_consecutive(std::span<const Entity> ids) {
     const EntityBits first = ids.front().id;
     if (ids.size() > kIndexMask - ids.front().index() + std::size_t(1)) return false;
@@ -185,7 +184,7 @@ DeathCursor EntityManager::open_death_cursor(std::string_view reader) {
     return deaths_.open(reader);
 }
 
-/// The slowest cursor last moved at settle number settles_at_move_, to first_unread_.
+/// The slowest cursor last moved at settle number settles_at_move_. It moved to first_unread_.
 void EntityManager::note_settle() {
     ++num_settles_;
     if (deaths_.size() == 0 || deaths_.begin() != first_unread_) {
@@ -299,7 +298,7 @@ std::size_t EntityManager::retire(std::span<const Entity> entities) {
     const std::size_t num_free_ids = free_list_.size();
     free_list_.make_room(std::min<std::size_t>(entities.size(), num_alive()));
     for (std::span<const Entity> rest = entities; !rest.empty();) {
-        // If there is no room for more ids, no entity is left alive, so the remaining ids are only counted.
+        // If there is no room for more ids, all entities are dead, so the remaining ids are only counted.
         const std::span<Entity> next_lives = free_list_.free_run();
         const std::size_t length = next_lives.empty() ? rest.size() : std::min(rest.size(), next_lives.size());
         const std::span<const Entity> run = rest.first(length);
@@ -330,7 +329,7 @@ std::size_t EntityManager::retire_run(std::span<const Entity> entities, Entity* 
     return num_retired;
 }
 
-/// Reports the last `num_destroyed` entities that were retired: all of `entities`, or the entities that were alive.
+/// Reports the last `num_destroyed` retired entities, which are all of `entities` or the ones that were alive.
 void EntityManager::announce(std::span<const Entity> entities, std::size_t num_destroyed) {
     Array<Entity> some{Owner("entity manager")};
     // Callbacks get a copy, because a store may reorder the rows that the caller's span refers to.
@@ -345,7 +344,7 @@ void EntityManager::announce(std::span<const Entity> entities, std::size_t num_d
 }
 
 void EntityManager::tell_callbacks(std::span<const Entity> destroyed) {
-    // Each level uses stack, and a callback that creates and destroys entities would recurse forever.
+    // Each level uses stack space, and a callback that creates and destroys entities would recurse forever.
     SHOAL_ASSERT(
         callback_depth_ < kMostNestedBatches,
         "destruction callbacks destroy entities within each other, too deep or without end; call destroy_next() "

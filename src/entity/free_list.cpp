@@ -12,7 +12,7 @@ constexpr std::size_t kFirstCapacity = kPageBytes / sizeof(Entity);
 }  // namespace
 
 Status FreeList::reserve(std::size_t max_ids, std::size_t minimum) {
-    // Powers of two, which stay powers of two when they are halved.
+    // Powers of two, because reserve() may halve the size, and the result must also be a power of two.
     const std::size_t most = std::bit_ceil(std::max(max_ids, kFirstCapacity));
     const std::size_t least = std::min(most, std::bit_ceil(std::max(minimum, kFirstCapacity)));
     if (Status status = slots_.reserve(most, least); !status) return status;

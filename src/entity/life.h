@@ -1,5 +1,5 @@
 #pragma once
-// The generations of an index: 1 to the largest, then 1 again.
+// The generations that an index goes through: from 1 to the largest, and then from 1 again.
 
 #include "shoal/entity/entity.h"
 

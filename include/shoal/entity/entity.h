@@ -5,11 +5,11 @@
 //     32 bits:   31 30 | 29 ........ 22 | 21 ................... 0
 //                spare |   generation   |          index
 //
-// The spare bits are zero, so that an id fits into a tagged 32-bit Lua light userdata. SHOAL_INDEX_BITS builds ids with
-// fewer index bits and more generation bits, such as 16 and 14; SHOAL_WIDE_IDS builds 64-bit ids with 32 index bits and
-// 32 generation bits. The null entity is 0; no other entity has index 0 or generation 0.
-// An id is valid only in one process and one EntityManager. Files name entities by GUID or by their index in the file.
-// Thread: a value.
+// The spare bits are zero, so that an id fits into a tagged 32-bit Lua light userdata. With SHOAL_INDEX_BITS, ids have
+// fewer index bits and more generation bits, such as 16 and 14. With SHOAL_WIDE_IDS, ids have 64 bits: 32 index bits
+// and 32 generation bits. The null entity is 0; no other entity has index 0 or generation 0.
+// An id is valid only in one process and one EntityManager. In a file, an entity is named by its GUID or by its index
+// in the file. Thread: a value.
 
 #include "shoal/base/detail/config.h"
 

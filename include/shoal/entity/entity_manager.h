@@ -8,7 +8,7 @@
 //
 // An entity is alive while generations[index] is the generation in its id. Checking this takes one look-up in an array
 // with one byte per index (2 bytes if generations have more than 8 bits, 4 with wide ids). Generations count from 1 to
-// the largest, which is 255 with 8 bits, and then start at 1 again. An index is reused only while at least
+// the largest generation, which is 255 with 8 bits, and then start at 1 again. An index is reused only while at least
 // `minimum_free_ids` indices are free, so the same id returns only after at least 255 x 1,029 pairs of create() and
 // destroy() calls.
 //
@@ -28,7 +28,7 @@ struct EntityManagerOptions {
     /// The number of indices that must be free before the oldest one is reused; at least 1. With the default, an id is
     /// repeated only after at least 255 x 1,029 pairs of create() and destroy() calls, which is more than 256 x 1,024.
     std::uint32_t minimum_free_ids = 1029;
-    /// The number of indices that may be used, 1 to kMaxEntities. When they run out, up to `minimum_free_ids` - 1 of
+    /// The number of indices that may be used, 1 to kMaxEntities. Creation fails while up to `minimum_free_ids` - 1 of
     /// them are still free.
     std::uint64_t max_entities = kMaxEntities;
     /// The number of deaths that are kept for the slowest cursor before it falls behind; at least 1.
@@ -47,14 +47,14 @@ struct DestructionCallback {
 class EntityManager {
 public:
     /// Reserves address space: 28 MiB by default, 48 GiB with wide ids, or less if less is available; see
-    /// max_entities(). Errors: without address space, the program ends with a message.
+    /// max_entities(). If there is no address space, ends the program with a message.
     SHOAL_API explicit EntityManager(const EntityManagerOptions& options = {});
     SHOAL_API ~EntityManager();
     EntityManager(const EntityManager&) = delete;
     EntityManager& operator=(const EntityManager&) = delete;
 
     /// Fills `out` with new entities. Uses the indices that have been free long enough, oldest first, and then fresh
-    /// indices. Errors: too few indices are left; then nothing is created, and `out` is unchanged.
+    /// indices. Errors: too few indices are left. On error, nothing is created, and `out` is unchanged.
     SHOAL_API Status create(std::span<Entity> out);
     /// Cost: a few instructions while fewer than `minimum_free_ids` indices are free.
     SHOAL_INLINE Result<Entity> create() {
@@ -65,16 +65,17 @@ public:
 
     /// Destroys `entities`, calls each callback once, and returns how many entities died. An id that is dead, null,
     /// foreign or repeated in the span is skipped and counted in num_ignored_destroys(). The span may be a store's own
-    /// entities(), which callbacks reorder.
+    /// entities(), even though callbacks reorder them.
     SHOAL_API std::uint32_t destroy(std::span<const Entity> entities);
     /// Destroys one entity. Returns whether it was alive.
     SHOAL_API bool destroy(Entity entity);
-    /// For callbacks that destroy further entities, such as the children of a dead parent. Destroys `entities` as a
-    /// separate batch after all callbacks have run for the current batch, and before the outermost destroy() returns.
-    /// Calls do not nest, however long the chain of deaths is. Outside of callbacks, this is the same as destroy().
+    /// For callbacks that destroy further entities, such as the children of a dead parent. Destroys `entities` later,
+    /// as a separate batch: after all callbacks have run for the current batch, and before the outermost destroy()
+    /// returns. Calls do not nest, however long the chain of deaths is. Outside of callbacks, this is the same as
+    /// destroy().
     SHOAL_API void destroy_next(std::span<const Entity> entities);
 
-    /// Returns whether `entity` is alive. Any bits are allowed. Thread: any thread at any time. Cost: one look-up.
+    /// Returns whether `entity` is alive. Any bit pattern is valid. Thread: any thread at any time. Cost: one look-up.
     SHOAL_INLINE bool alive(Entity entity) const {
         return is_of(entity,
                      [](const Generation* place) SHOAL_INLINED { return __atomic_load_n(place, __ATOMIC_RELAXED); });
@@ -97,7 +98,7 @@ public:
     SHOAL_API DestructionCallback add_destruction_callback(DestructionFunction function, void* context);
     /// Requires: the callback is registered.
     SHOAL_API void remove_destruction_callback(DestructionCallback callback);
-    /// Whether a destruction runs callbacks, which may change any store.
+    /// Whether destroying entities runs callbacks, which may change any store.
     bool has_destruction_callbacks() const { return !callbacks_.empty(); }
 
     /// The list of deaths, for stores that process deaths later; see death_list.h.
@@ -107,34 +108,34 @@ public:
     std::uint64_t deaths_end() const { return deaths_.end(); }
     SHOAL_API void advance(DeathCursor cursor, std::uint64_t position);
 
-    /// Returns the least number of deaths between the death of an entity and the reuse of its id.
+    /// Returns the minimum number of deaths between the death of an entity and the reuse of its id.
     std::uint64_t deaths_before_reuse() const { return minimum_free_ids_ * std::uint64_t(kGenerationMask); }
     /// Returns a cursor's position in the list of deaths, for saves.
     std::uint64_t death_position(DeathCursor cursor) const { return deaths_.position(cursor); }
-    /// Puts a cursor at a position that death_position() returned for a save. Errors: the position is past the last
+    /// Restores a cursor to a saved position, which death_position() returned. Errors: the position is past the last
     /// death.
     SHOAL_API Status set_death_position(DeathCursor cursor, std::uint64_t position);
 
-    /// Writes which entities are alive, the order in which ids will be reused, and the deaths that at least one cursor
+    /// Saves which entities are alive, the order in which ids will be reused, and the deaths that at least one cursor
     /// has not passed.
     SHOAL_API void save(SnapshotWriter& to) const;
     /// Replaces the state with what save() wrote. No callbacks are called. All entities count as active, and all
     /// cursors are at the end, until the stores restore their own state. Errors: there are too many entities for this
-    /// manager, or the data is inconsistent; nothing has changed. Requires: no destruction is in progress.
+    /// manager, or the data is inconsistent. On error, nothing has changed. Requires: no destruction is in progress.
     SHOAL_API Status load(SnapshotReader& from);
-    /// Checks the ids in a snapshot. Errors: they differ from this program's ids in width or layout.
+    /// Checks that the ids in a snapshot have the same width and layout as this program's ids.
     SHOAL_API static Status check_ids(SnapshotReader& from);
 
-    /// Worlds call these functions when they begin and stop using these entities. Only a world that is the sole user of
-    /// the entities may load them.
+    /// A world calls these functions when it begins to use these entities, and when it stops. Only a world that is the
+    /// sole user of the entities may load them.
     SHOAL_API void add_world();
     SHOAL_API void remove_world();
     std::uint32_t num_worlds() const { return num_worlds_; }
-    /// Worlds call this when their passes begin and end. In between, calls that change something end the program.
-    /// Thread: any.
+    /// A world calls this when its passes begin and when they end. In between, any call that changes something ends the
+    /// program. Thread: any.
     SHOAL_API void hold(bool hold);
     bool is_held() const { return hold_.is_held(); }
-    /// In checked builds, worlds call this after each settle. It warns once if deaths stay unread for 1,000 calls.
+    /// In checked builds, worlds call this after each settle. Logs one warning if deaths stay unread for 1,000 calls.
     SHOAL_API void note_settle();
 
     /// The living entities that queries skip.
@@ -198,12 +199,12 @@ private:
     std::size_t retire(std::span<const Entity> entities);
     std::size_t retire_run(std::span<const Entity> entities, Entity* next_lives);
     SHOAL_NOINLINE void forget_inactive(std::size_t first_free);
-    /// Uses fresh indices until enough freed ones are available.
+    /// Chooses fresh indices until enough freed ones are available.
     void choose_source() { fresh_end_ = free_list_.size() < minimum_free_ids_ ? end_index_ : 0; }
     void announce(std::span<const Entity> entities, std::size_t num_destroyed);
     void destroy_asked_for();
     void tell_callbacks(std::span<const Entity> destroyed);
-    /// Whether the value that load() reads at the index of `entity` is the generation of `entity`.
+    /// Whether load() reads the generation of `entity` at its index.
     template <class Load>
     SHOAL_INLINE bool is_of(Entity entity, const Load& load) const {
         if constexpr (kMayLackIndices)
@@ -220,16 +221,16 @@ private:
     std::uint64_t end_index_ = 0;
     std::uint32_t minimum_free_ids_ = 0;
 
-    // On its own cache line, because the structural thread writes it while other threads call alive().
+    // These are on another cache line, because the structural thread writes to them while other threads call alive().
     alignas(kCacheLineBytes) std::uint64_t next_index_ = 1;
-    std::uint64_t fresh_end_ = 0;  // end_index_; or 0 while indices are recycled, and from hold() to the next change
+    std::uint64_t fresh_end_ = 0;  // end_index_, or 0: while indices are recycled, and from hold() to the next change
     PassHold hold_;
     FreeList free_list_;
     std::uint64_t num_ignored_destroys_ = 0;
     DeathList deaths_;
     InactiveEntities inactive_{hold_};
     Array<Callback> callbacks_{Owner("entity manager")};  // in order of registration
-    Array<Entity> next_deaths_{Owner("entity manager")};  // passed to destroy_next() by callbacks, in order
+    Array<Entity> next_deaths_{Owner("entity manager")};  // entities passed to destroy_next() by callbacks, in order
     std::uint64_t next_callback_ = 1;
     std::uint32_t callback_depth_ = 0;
     std::uint32_t num_worlds_ = 0;

@@ -16,13 +16,13 @@ public:
     DeathFollower& operator=(const DeathFollower&) = delete;
     ~DeathFollower() { entities_.close_death_cursor(cursor_); }
 
-    /// Whether no entity has died since the last pass_all().
+    /// Whether pass_all() has passed all deaths.
     bool is_at_end() const { return entities_.death_position(cursor_) == entities_.deaths_end(); }
     /// Whether the list is incomplete because too many entities have died. In that case, only alive() shows which
     /// entities are dead.
     bool fell_behind() const { return entities_.deaths(cursor_).fell_behind; }
-    /// Returns the entities that have died since the last pass_all() and for which keeps(entity) is true, in ascending
-    /// order.
+    /// Returns, in ascending order, the entities that have died since the last pass_all() and for which keeps(entity)
+    /// is true.
     /// Requires: !fell_behind().
     template <class Keeps>
     Array<Entity> dead(Keeps&& keeps) const {

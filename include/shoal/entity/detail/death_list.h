@@ -8,7 +8,7 @@
 //                              cursors of three stores
 //
 // A cursor with more than `max_entries` unread entries falls behind: the list drops these entries, and the reader must
-// call alive() for each of the reader's entities. After a burst of deaths, the list frees pages when it has stayed
+// call alive() for each of the reader's entities. After a burst of deaths, the list frees pages once it has stayed
 // short for a while.
 // Thread: the structural thread of the entity manager that owns the list.
 
@@ -30,13 +30,13 @@ struct DeathCursor {
 
 /// The deaths that a cursor has not passed yet.
 struct DeathRange {
-    std::span<const Entity> entities;  ///< in order of death; empty if the cursor fell behind
+    std::span<const Entity> entities;  ///< in the order of their deaths; empty if the cursor fell behind
     std::uint64_t begin = 0;           ///< position of entities[0]
     std::uint64_t end = 0;             ///< advance to here after reading all entities
     bool fell_behind = false;          ///< call alive() for every entity, then advance to `end`
 
-    /// Whether one pass over `num_rows` rows removes the rows of dead entities faster than a look-up for each dead
-    /// entity would.
+    /// Whether the rows of dead entities are removed faster by one pass over `num_rows` rows than by a look-up for each
+    /// dead entity.
     bool calls_for_sweep(std::uint64_t num_rows) const { return fell_behind || entities.size() > num_rows / 2; }
 };
 
@@ -45,8 +45,8 @@ public:
     /// Reserves room for `max_entries`. Errors: no address space.
     SHOAL_API Status reserve(std::size_t max_entries);
 
-    /// Opens a cursor at the end of the list. It sees all deaths from now on. `reader` names the cursor's owner; the
-    /// string outlives the cursor.
+    /// Opens a cursor at the end of the list. The cursor sees all deaths from now on. `reader` names the cursor's
+    /// owner; the string outlives the cursor.
     SHOAL_API DeathCursor open(std::string_view reader = "a store");
     SHOAL_API void close(DeathCursor cursor);
 
@@ -72,7 +72,7 @@ public:
     /// position <= end().
     SHOAL_API void set_position(DeathCursor cursor, std::uint64_t position);
 
-    /// Writes the entries that at least one cursor has not passed. After load(), all cursors are at the end until
+    /// Saves the entries that at least one cursor has not passed. After load(), all cursors are at the end until
     /// set_position() moves them.
     SHOAL_API void save(SnapshotWriter& to) const;
     SHOAL_API Status load(SnapshotReader& from);

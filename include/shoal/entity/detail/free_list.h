@@ -27,7 +27,8 @@ public:
     /// Returns the id at `place` in the queue; place 0 is the oldest. Requires: place < size().
     Entity operator[](std::size_t place) const { return slots_[(oldest_ + place) & (capacity_ - 1)]; }
 
-    /// Returns the oldest ids that are contiguous in memory: at least one, at most `max_ids`. Requires: size() > 0.
+    /// Returns the oldest id and the next ones that follow it in memory, at most `max_ids` in total. Requires: size() >
+    /// 0.
     std::span<const Entity> oldest_run(std::size_t max_ids) const {
         return {slots_.data() + oldest_, smaller(max_ids, smaller(num_ids_, capacity_ - oldest_))};
     }
@@ -68,7 +69,7 @@ private:
     SHOAL_API SHOAL_NOINLINE void grow(std::size_t num_ids);
 
     PageArray<Entity> slots_;
-    std::size_t capacity_ = 0;  // of the ring, at most slots_.capacity()
+    std::size_t capacity_ = 0;  // capacity of the ring, at most slots_.capacity()
     std::size_t oldest_ = 0;    // the slot of the oldest id
     std::size_t num_ids_ = 0;
     std::size_t num_touched_ = 0;  // slots written so far

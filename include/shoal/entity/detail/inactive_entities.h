@@ -31,16 +31,16 @@ public:
     /// Requires: the entity is alive or null.
     bool has(Entity entity) const { return inactive_.test(entity.index()); }
 
-    /// Adds a store that reports entities as inactive by themselves. If `follow` is given, adds the store as a follower
-    /// instead.
+    /// Adds a store that reports entities as inactive by themselves or, if `follow` is not null, a store that is a
+    /// follower.
     SHOAL_API void add_speaker(void* speaker, FollowFunction follow = nullptr);
     /// Removes a store and everything that it has reported. Requires: the store has been added.
     SHOAL_API void remove_speaker(void* speaker);
 
-    /// Records whether living entities are inactive by themselves, and notifies the followers. Requires: the speaker
-    /// has been added.
+    /// Records that living entities are, or are not, inactive by themselves, and notifies the followers. Requires: the
+    /// speaker has been added.
     SHOAL_API void set_by_itself(const void* speaker, std::span<const Entity> entities, bool is_inactive);
-    /// Records whether a living entity is inactive because an ancestor is inactive. Returns whether is_inactive_for()
+    /// Records that a living entity is, or is not, inactive because of an ancestor. Returns whether is_inactive_for()
     /// has changed. Requires: the speaker has been added as a follower.
     SHOAL_API bool set_from_above(const void* speaker, Entity entity, bool is_inactive);
     /// Whether an entity is inactive by itself, or because of an ancestor in this store. Requires: the speaker has been

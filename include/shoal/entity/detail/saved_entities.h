@@ -7,8 +7,8 @@
 
 namespace shoal {
 
-/// Checks ids. Errors: one of `entities` is not a valid id, or is null although `may_be_null` is false. A trusted state
-/// is not checked.
+/// Checks ids. Errors: one of `entities` is not a valid id, or is null although `may_be_null` is false. Ids in a
+/// trusted state are not checked.
 SHOAL_API Status check_entities(SnapshotReader& from, std::string_view name, std::span<const Entity> entities,
                                 bool may_be_null = false);
 /// Reads the array `name`. Errors: as for check_entities() and SnapshotReader::array().
