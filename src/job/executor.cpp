@@ -52,7 +52,7 @@ void SerialExecutor::wait(Fence& fence) { fence.set_loop(nullptr); }
 namespace {
 
 constexpr const char* kOwner = "executor";
-constexpr int kSpinsToStay = 2000;  // a few tens of microseconds: longer than the time between two loops
+constexpr int kSpinsToStay = 2000;  // a few tens of microseconds, which is longer than the time between two loops
 
 /// The executor that this thread currently works for, and the thread's worker number.
 struct CurrentWorker {
@@ -78,8 +78,8 @@ struct UnseenByThreadSanitizer {
 }  // namespace
 
 /// oneTBB provides the threads, and an arena in which each thread has a slot. Slot 0 is reserved for outside threads,
-/// so the slot is the worker number. A thread stays for a while after its last loop, because getting a thread takes
-/// microseconds. Waiting is implemented here, because tbb::task_group would run chunks of any loop on top of the
+/// so the slot is the worker number. After its last loop, a thread stays for a while, because it takes microseconds to
+/// get a thread. Waiting is implemented here, because tbb::task_group would run chunks of any loop on top of the
 /// waiting chunk, with the same worker number.
 struct ThreadedExecutor::Threads {
     explicit Threads(std::uint32_t num) : num_workers(num), arena(int(num), 1), loops(num, kOwner), called(num - 1) {
@@ -111,8 +111,8 @@ struct ThreadedExecutor::Threads {
         return has_arena() && succeeds([&] { arena.enqueue([executor = number] { come(executor); }); });
     }
 
-    /// Makes the arena, which takes a few megabytes, on its first use. The lock is needed because oneTBB lets only one
-    /// of several threads initialize an arena, and if that fails, the others wait forever.
+    /// On first use, makes the arena, which takes a few megabytes. The lock is needed because oneTBB lets only one of
+    /// several threads initialize an arena and, if that fails, lets the others wait forever.
     bool has_arena() {
         if (!arena.is_active() && !lacks_threads.load(std::memory_order_relaxed)) {
             const std::lock_guard lock(arena_mutex);
@@ -183,8 +183,8 @@ struct ThreadedExecutor::Threads {
     }
 
     // oneTBB does not start more threads than the machine has hardware threads, unless a tbb::global_control allows it.
-    // The lowest limit of all living tbb::global_control objects applies, so only the executor with the most workers
-    // has one.
+    // The lowest limit of all existing tbb::global_control objects applies, so only the executor with the most workers
+    // has such an object.
 
     static Threads* find_allowance() {
         Threads* executor = first;

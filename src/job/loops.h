@@ -20,7 +20,7 @@ inline void pause_briefly() {
 #endif
 }
 
-/// The chunks of one running loop, divided among workers.
+/// The chunks of a running loop, divided among the workers.
 ///
 ///     chunks     0 1 2 3 | 4 5 6 7 | 8 9 10 11       worker w owns the w-th share and takes from its front; a worker
 ///                    > <                             that has finished its own share steals from the backs of others
@@ -51,7 +51,7 @@ public:
     void run(std::uint32_t worker);
     /// Returns when all chunks have finished.
     void wait_until_finished() const;
-    /// Removes a user. Returns whether it was the last user. After that, the loop can be started again.
+    /// Removes a user. Returns whether it was the last user; if so, the loop can be started again.
     bool drop_user() { return num_users_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
 
 private:
@@ -72,7 +72,7 @@ private:
     void* memory_ = nullptr;
     Share* shares_ = nullptr;  // indexed by worker; in memory_
     std::uint32_t num_workers_;
-    std::atomic<std::uint32_t> num_users_{0};  // the fence, and each helping thread
+    std::atomic<std::uint32_t> num_users_{0};  // the fence and each helping thread are users
     std::atomic<std::uint32_t> num_unfinished_{0};
 };
 
@@ -81,12 +81,12 @@ private:
 ///     open bits   0 1 1 0 0 ...     the loops in slots 1 and 2 probably have chunks left to take
 ///     slots       . A B . . ...     opened and finished by the thread that started the loop; joined by others
 ///
-/// Thread: any. A slot is reused only after all threads have left its loop.
+/// Thread: any. A slot is reused only when all threads have left its loop.
 class OpenLoops {
 public:
     /// A slot for a running loop.
     struct Loop {
-        std::optional<ChunkLoop> chunks;  // created on first use
+        std::optional<ChunkLoop> chunks;  // created when the slot is first used
         std::atomic<bool> claimed{false};
         void* task = nullptr;  ///< the task that the loop belongs to; see CrewWork
         std::uint32_t index = 0;
@@ -107,7 +107,7 @@ public:
     /// just ended.
     Loop* join();
     void leave(Loop& loop);
-    /// Marks that a loop has no chunks left. Requires: the caller has opened or joined the loop, and has not left it.
+    /// Records that a loop has no chunks left. Requires: the caller has opened or joined the loop, and has not left it.
     void close(const Loop& loop);
 
     bool none_in_use() const;
@@ -134,7 +134,7 @@ public:
 
     std::uint32_t num_idle() const { return num_idle_.load(std::memory_order_seq_cst); }
 
-    /// Counts one more requested, idle thread. Returns false if the limit is reached.
+    /// Increments the numbers of requested threads and of idle threads. Returns false if the limit is reached.
     bool enter() {
         std::uint32_t called = num_called_.load(std::memory_order_seq_cst);
         while (called < most_)
@@ -144,19 +144,20 @@ public:
             }
         return false;
     }
-    /// Counts one fewer requested, idle thread.
+    /// Decrements the numbers of requested threads and of idle threads.
     void cancel() {
         num_idle_.fetch_sub(1, std::memory_order_seq_cst);
         num_called_.fetch_sub(1, std::memory_order_seq_cst);
     }
-    /// The calling thread does not count as idle between these two calls.
+    /// Between these two calls, the calling thread does not count as idle.
     void begin_help() { num_idle_.fetch_sub(1, std::memory_order_seq_cst); }
     void end_help() { num_idle_.fetch_add(1, std::memory_order_seq_cst); }
 
     /// Lets an idle thread leave. Returns false if an open loop may rely on the thread, which then stays counted.
     bool leave(const OpenLoops& loops) {
         cancel();
-        // A loop that was opened before the counters changed may rely on this thread; a later loop requests one.
+        // A loop that was opened before the counters changed may rely on this thread. A loop that is opened later
+        // requests one.
         return !loops.any_open() || !enter();
     }
 

@@ -76,7 +76,7 @@ WorkPosition WorkScope::begin_loop() {
         place.add_step({number_outer_loops(1), 0});
         return place;
     }
-    t_scope->close_all();  // work after the loop has a new position
+    t_scope->close_all();  // work that follows the loop has a new position
     ++t_scope->num_loops_;
     WorkPosition place = t_scope->own_place();
     if (place.is_exact()) place.steps[place.num_steps - 1].chunk = 0;

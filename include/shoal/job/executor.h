@@ -8,14 +8,14 @@
 // A fence belongs to one loop at a time, and wait() waits only for that loop. The waiting thread helps with that loop,
 // so a chunk may start another loop and wait for it, to any depth.
 //
-// Threads may join a loop late or never. The waiting thread runs all chunks that no other thread has begun, so a
-// missing thread only costs time: at worst, a schedule runs all passes on one thread. The waiting thread waits for
-// chunks that have begun, however long they take. In the meantime, the other chunks of the loop run, and free threads
-// run passes that do not depend on the loop. An executor does not begin chunks of a loop after wait() has returned.
+// Threads may join a loop late or never. The waiting thread runs all chunks that no other thread has begun, so if
+// threads are missing, the loop is only slower: in the worst case, a schedule runs all passes on one thread. It then
+// waits for the chunks that other threads have begun, however long they take. In the meantime, free threads run passes
+// that do not depend on the loop. An executor does not begin chunks of a loop after wait() has returned.
 //
-// Thread: start() and wait() may be called by any chunk, and by one thread at a time that does not run a chunk. The
-// thread that starts a loop waits for it. Chunk functions must not throw; query loops and for_rows() catch the
-// exceptions that their functions throw (see failure.h).
+// Thread: start() and wait() may be called by any chunk and, outside of chunks, by one thread at a time. The thread
+// that starts a loop must wait for it. Chunk functions must not throw. Query loops and for_rows() catch the exceptions
+// that the program's functions throw (see failure.h).
 
 #include "shoal/base/assert.h"
 
@@ -51,8 +51,7 @@ public:
     Executor& operator=(const Executor&) = delete;
     virtual ~Executor();
 
-    /// Returns the number of threads that run chunks, including the thread that waits. Results must not depend on this
-    /// number.
+    /// Returns the number of threads that run chunks, including the thread that waits. Results must not depend on it.
     virtual std::uint32_t num_workers() const = 0;
     /// Returns the worker number of the calling thread; 0 outside of chunks.
     virtual std::uint32_t current_worker() const = 0;
@@ -60,12 +59,12 @@ public:
     /// Starts a loop. The loop may run immediately, in parallel with the caller, or only in wait().
     /// Requires: `fence` has no loop. Lifetime: `context` and `fence` are valid until wait() returns.
     virtual void start(std::uint32_t num_chunks, ChunkFunction function, void* context, Fence& fence) = 0;
-    /// Returns when all chunks of the fence's loop have finished; their writes are then visible, and the fence can be
+    /// Returns when all chunks of the fence's loop have finished. What they wrote is then visible, and the fence can be
     /// reused. Returns immediately if the fence has no loop.
     virtual void wait(Fence& fence) = 0;
 };
 
-/// Runs each loop inside start(), chunk by chunk. For tests and debugging.
+/// An executor that runs each loop inside start(), chunk by chunk. For tests and debugging.
 class SHOAL_API SerialExecutor final : public Executor {
 public:
     SerialExecutor();
@@ -77,8 +76,9 @@ public:
     void wait(Fence& fence) override;
 };
 
-/// Runs loops on oneTBB's threads. Worker w runs the w-th share of the chunks in every frame, so that the share's rows
-/// stay in the worker's cache. When its share is done, the worker steals chunks from the ends of other shares.
+/// An executor that runs loops on oneTBB's threads. In every frame, worker w runs the w-th share of the chunks, so that
+/// the share's rows stay in the worker's cache. When its share is done, the worker steals chunks from the ends of other
+/// shares.
 ///
 /// All executors share oneTBB's threads. If an executor has more workers than the machine has hardware threads,
 /// oneTBB's limit is raised to the number of workers of the largest living executor. A lower limit that the program

@@ -6,8 +6,8 @@
 //     chunks   |    0      |      1      |     2     |       cuts at multiples of 64 rows: no two chunks write the same
 //                                                            cache line of a column of bytes or wider elements
 //
-// If a column of bits is written, the cuts are at multiples of 512 rows. A small loop is one chunk and stays on the
-// calling thread.
+// If the loop writes a column of bits, the cuts are at multiples of 512 rows. A small loop has one chunk, which runs on
+// the calling thread.
 // Thread: see executor.h.
 
 #include "shoal/base/detail/row_range.h"
@@ -37,8 +37,8 @@ struct RowCuts {
 inline constexpr std::uint32_t kUsualRowsPerChunk = 4096;
 inline constexpr std::uint32_t kMostChunks = 256;
 
-/// Returns at most kMostChunks chunks. Each chunk except the last has at least `min_rows` rows, rounded up to a
-/// multiple of `granularity`.
+/// Cuts the rows into at most kMostChunks chunks. Each chunk except the last has at least `min_rows` rows, rounded up
+/// to a multiple of `granularity`.
 /// A pass that spends microseconds on each row needs a smaller `min_rows`. Requires: `min_rows` and `granularity` are
 /// above 0.
 SHOAL_API RowCuts cut_rows(std::uint32_t num_rows, std::uint32_t granularity = kByteGranularity,
@@ -71,8 +71,8 @@ private:
     Failure failure_;
 };
 
-/// Calls function(RowRange, worker) for every chunk of `cuts` and returns when all calls have finished. If chunks
-/// throw, the other chunks still run; then the exception of the lowest-numbered chunk that threw is rethrown.
+/// Calls function(RowRange, worker) for every chunk of `cuts` and returns when all calls have finished. If a chunk
+/// throws, the other chunks still run. Then rethrows the exception of the lowest-numbered chunk that threw.
 template <class Function>
 void for_rows(Executor& executor, const RowCuts& cuts, Function&& function) {
     if (cuts.num_chunks == 0) return;

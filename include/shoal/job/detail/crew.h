@@ -1,14 +1,14 @@
 #pragma once
-// A crew keeps an executor's workers running for a whole frame, as the chunks of one long loop. The workers share the
-// loops that start during the frame, which is faster than waking threads for each loop.
+// A crew keeps an executor's workers running for a whole frame: each worker is a chunk of one long loop. The workers
+// share the loops that start during the frame, which is faster than waking threads for each loop.
 //
 //     executor    |- wait ---------------------------------------------|      one loop, a chunk per worker
 //     worker 0     do_next ... its share of a loop ... do_next .........
 //     worker 1     ........... its share of that loop ... do_next ......
 //
-// An idle worker helps with a running loop. If no loop is running, it takes the next piece of work; if there is none,
-// it waits until a loop starts or a piece of work ends. A worker that waits for its own loop helps only with that loop,
-// as executor.h promises.
+// An idle worker helps with a running loop. If no loop is running, it takes the next piece of work. If there is none,
+// it waits until a loop starts or a piece of work ends. While a worker waits for its own loop, it helps only with that
+// loop, as executor.h promises.
 // Thread: one thread at a time calls run(); the work calls start() and wait().
 
 #include "shoal/job/executor.h"
@@ -18,13 +18,13 @@ namespace shoal {
 /// The work of a crew. All functions may be called from several threads at the same time.
 class CrewWork {
 public:
-    /// Does a piece of work that is ready. Returns false if there is none.
+    /// Does a piece of work that is ready. Returns false if no work is ready.
     virtual bool do_next(std::uint32_t worker) = 0;
     virtual bool finished() const = 0;
 
     /// Returns the calling thread's task.
     virtual void* task() const = 0;
-    /// Sets the calling thread's task, or nullptr while the thread waits. Returns the previous task.
+    /// Sets the calling thread's task, which is nullptr while the thread waits. Returns the previous task.
     virtual void* switch_to(void* task, std::uint32_t worker) = 0;
 
 protected:

@@ -3,9 +3,9 @@
 //
 //     chunks    0  1  2  3      1 and 3 throw: all four run, and the exception of 1 is kept, whatever the order
 //
-// The library is built without exceptions. Its loops call the program's functions from templates, which are compiled
-// with the program and can catch exceptions. The call that waits for a loop rethrows the exceptions. Thread: any thread
-// may call guard(). One thread may call the other functions, after all calls to guard() have returned.
+// The library is built without exceptions. Its loops call the program's functions in templates, which are compiled as
+// part of the program and so can catch exceptions. The call that waits for a loop rethrows the exceptions. Thread: any
+// thread may call guard(). One thread may call the other functions, after all calls to guard() have returned.
 
 #include "shoal/base/status.h"
 
@@ -24,7 +24,7 @@ public:
     }
 
     bool any() const { return exception_ != nullptr || !status_; }
-    /// Calls function(). If it throws an exception, keeps the exception.
+    /// Calls function() and, if it throws an exception, keeps the exception.
     template <class Function>
     SHOAL_INLINE void guard(std::uint64_t place, Function&& function) {
 #if defined(__cpp_exceptions)
@@ -52,7 +52,7 @@ public:
     }
 
 private:
-    /// Keeps the exception that is being handled, unless an exception with a lower place is already kept.
+    /// Keeps the current exception, unless it already keeps an exception with a lower place.
     SHOAL_API SHOAL_NOINLINE void keep_exception(std::uint64_t place);
     SHOAL_API SHOAL_NOINLINE void drop();
     [[noreturn]] SHOAL_API SHOAL_NOINLINE void throw_kept();

@@ -8,8 +8,8 @@
 //     pass 2      ...
 //
 // This is the order in which a single thread would do the work. Work outside of schedules counts as pass 0, whose loops
-// are numbered across the whole program. Query loops and for_rows() set the position; loops that are started directly
-// on an executor do not.
+// are numbered across the whole program. Query loops and for_rows() set the position. A loop that is started directly
+// on an executor does not.
 // Thread: a scope belongs to the thread that made it.
 
 #include "shoal/base/detail/config.h"
@@ -21,8 +21,8 @@ namespace shoal {
 class Executor;
 
 struct WorkPosition {
-    static constexpr std::uint32_t kMostSteps = 4;        ///< one per nested loop, and one for the innermost work
-    static constexpr std::uint32_t kItself = 0xFFFFFFFF;  ///< chunk number for work between loops
+    static constexpr std::uint32_t kMostSteps = 4;        ///< one for each nested loop, and one for the innermost work
+    static constexpr std::uint32_t kItself = 0xFFFFFFFF;  ///< the chunk number of work between loops
 
     struct Step {
         std::uint64_t loop = 0;  ///< 1, 2, ... in the order in which loops start; 0: before the first loop
@@ -30,7 +30,7 @@ struct WorkPosition {
     };
 
     std::uint32_t pass = 0;
-    std::uint32_t num_steps = 0;  ///< more than kMostSteps: the position is not exact
+    std::uint32_t num_steps = 0;  ///< if more than kMostSteps, the position is not exact
     Step steps[kMostSteps] = {};
 
     bool is_exact() const { return num_steps <= kMostSteps; }
@@ -40,16 +40,16 @@ struct WorkPosition {
     }
 };
 
-/// Whether a single thread would do the work at `a` before the work at `b`.
+/// Whether work at `a` would be done before work at `b` on a single thread.
 SHOAL_API bool comes_before(const WorkPosition& a, const WorkPosition& b);
 
 /// An object that a scope closes when the scope ends.
 class OpenInScope {
 public:
-    /// Called when the scope ends (`is_over`), or when another scope begins within it.
+    /// Called when the scope ends (`is_over` is true), or when another scope begins within it.
     virtual void close(bool is_over) = 0;
     const void* owner = nullptr;  ///< the object that opened this one
-    OpenInScope* next = nullptr;  ///< the next object of the same scope
+    OpenInScope* next = nullptr;  ///< the next object in the same scope
 
 protected:
     ~OpenInScope() = default;
@@ -78,7 +78,7 @@ public:
     /// Returns the executor of the pass's loops, or nullptr if it is unknown or this is a chunk.
     Executor* executor() const { return executor_; }
     std::uint32_t pass() const { return loop_ == nullptr ? pass_ : loop_->pass; }
-    /// Whether the thread is running the function of a loop, not the pass itself.
+    /// Whether the thread is running a loop's function, and not the pass itself.
     bool is_in_loop() const { return loop_ != nullptr || num_functions_ != 0; }
     /// Called before and after a loop that the thread runs alone, because the functions of such a loop do not open
     /// scopes.
