@@ -27,7 +27,7 @@ namespace {
 constexpr std::size_t kPromotionBytes = std::size_t(64) << 10;     // a table with more bytes of rows gets a range
 constexpr std::size_t kLeastSharedBytes = std::size_t(256) << 10;  // fewer bytes are not worth a page of 2 MiB
 constexpr std::size_t kLargeColumnBytes = std::size_t(16) << 20;   // from this size on, the last page may be large
-constexpr std::size_t kStaggerLines = 4;                           // columns start in a page at this many offsets
+constexpr std::size_t kStaggerLines = 4;                           // the number of start offsets within a page
 constexpr std::size_t kStaggerPages = 4;
 constexpr std::size_t kMaxStaggerBytes = kStaggerPages * kPageBytes;
 constexpr std::uint32_t kRowsAhead = 64;  // this many extra rows are made ready, plus 1/64 of the requested rows

@@ -72,7 +72,7 @@ constexpr Name name(const char* text) { return {text}; }
 /// The attributes of one field.
 struct FieldNote {
     const char *name = nullptr, *unit = "", *keys = "";
-    const char* groups[3] = {};  ///< for a field of a nested struct, the enclosing members, outermost
+    const char* groups[3] = {};  ///< the members that enclose a field of a nested struct, outermost
                                  ///< first
     bool split = false, shorthand = false;
     Relation relation = Relation::kNone;

@@ -41,8 +41,8 @@ struct FieldDefinition {
     FieldType type = FieldType::kFloat;
     FieldType element_type = FieldType(0);  ///< the type of a blob array's elements
     std::uint32_t array_length = 0;         ///< 0: one value, otherwise the length of a fixed array
-    std::uint32_t value_bytes = 0;      ///< for enum (1, 2, 4, 8), fixed string (capacity), opaque; else 0 or the size
-    std::uint32_t value_alignment = 0;  ///< required for opaque types; else 0 or the alignment
+    std::uint32_t value_bytes = 0;          ///< of an enum (1, 2, 4 or 8), fixed string or opaque value; else may be 0
+    std::uint32_t value_alignment = 0;      ///< required for opaque types; else 0 or the alignment
     std::uint32_t struct_offset = kPacked;  ///< bytes from the start of the C++ struct; kPacked: laid out as in C
     bool split = false, shorthand = false;  ///< shorthand: in text, the field's value may stand for the component
     std::string keys{};  ///< for a blob array written as a mapping in text: the blob array for its keys
