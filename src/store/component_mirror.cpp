@@ -22,7 +22,7 @@ Entity holder(const ComponentTable& at, std::uint32_t row) {
     return is_enabled && has_parent ? at.table->entities()[row] : kNullEntity;
 }
 
-/// Whether all owners of rows have the component.
+/// Whether every owner of a row has the component.
 bool owners_tell(const ComponentTable& at) { return at.enabled_bits == nullptr && !at.needs_parent; }
 
 /// The unique number of a table. The allocator may reuse a table's address for a later table, so the order in which

@@ -14,8 +14,8 @@ namespace shoal {
 namespace {
 
 constexpr std::uint32_t kLivingInARow = 4;
-constexpr std::uint32_t kMostDraws = 16;      // after drawing this many holes, counts the rows that have owners
-constexpr std::uint32_t kCountedRows = 4096;  // counts the rows that have owners in blocks of this many rows
+constexpr std::uint32_t kMostDraws = 16;      // after drawing this many holes, draw_row() counts the owned rows
+constexpr std::uint32_t kCountedRows = 4096;  // owned rows are counted in blocks of this many rows
 
 std::uint32_t highest_index(std::span<const Entity> entities) {
     std::uint32_t highest = 0;

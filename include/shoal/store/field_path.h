@@ -1,5 +1,5 @@
 #pragma once
-// Reads or writes a field of any entity in any store, given the field's name and without its C++ type.
+// Reads or writes a field of any entity in any store by name, without knowing the field's C++ type.
 //
 //     "body.position"          a field of the component type "body"
 //     "body.position.x"        a part of a field: x, y, z or w, an element [i] of an array, a row [i] of a matrix

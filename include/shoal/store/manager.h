@@ -163,7 +163,8 @@ public:
 
     /// Writes the field of each entity to `out`, or `missing` if the entity does not have the component. Returns how
     /// many entities have the component.
-    /// Shape: as many values as entities. Cost: prefetches look-ups, which is three times as fast as single calls.
+    /// Shape: as many values as entities. Cost: look-ups are prefetched, which makes this three times as fast as single
+    /// calls.
     template <auto kMember>
     std::size_t gather(std::span<const Entity> entities, std::span<ValueOf<kMember>> out,
                        const ValueOf<kMember>& missing = {}) const {

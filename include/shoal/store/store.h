@@ -117,7 +117,7 @@ struct SettleStatistics {
     SettleCounts total{};
 };
 
-/// The means that a store may use while it settles.
+/// What a store is given for settle().
 struct SettleContext {
     Random* random = nullptr;        ///< the world's generator, seeded
     std::uint64_t stamp = 0;         ///< the stamp that writes get from now on; every settle increases it
@@ -240,8 +240,8 @@ public:
     /// true if the store can no longer refuse that call. Stores that may still refuse are changed first. Errors: the
     /// store would refuse the change. On error, nothing has changed.
     virtual Result<bool> prepare_values(const Schema& component, std::span<const Entity> entities, bool removes);
-    /// Whether remove_one_value() is supported. It removes value number `index` of an entity; `at` is the row of that
-    /// value. Errors: no memory, or not supported. On error, nothing has changed.
+    /// Whether remove_one_value() is supported. remove_one_value() removes value number `index` of an entity; `at` is
+    /// the row of that value. Errors: no memory, or not supported. On error, nothing has changed.
     virtual bool takes_single_values() const { return false; }
     SHOAL_API virtual Status remove_one_value(const Schema& component, Entity entity, const ComponentRow& at,
                                               std::uint32_t index);

@@ -130,7 +130,7 @@ public:
     /// Returns the store that keeps a component type, or else a store that shows it, with the schema that the type has
     /// there.
     SHOAL_API KeptComponent find_kept(ComponentId component) const;
-    /// Returns the schema with which a store keeps a component type, or nullptr.
+    /// Returns the schema of a component type in the store that keeps it, or nullptr if no store does.
     SHOAL_API const Schema* find_schema(ComponentId component) const;
     /// Returns the store that keeps a component type, or else a store that shows it in this layout, or else nullptr.
     SHOAL_API Store* find_shown(const Schema& component) const;

@@ -39,9 +39,9 @@ public:
     Store& store() const { return store_; }
     const Schema& component() const { return component_; }
 
-    /// Compares the values of a field from now on. For rows that are already remembered, the current value counts as
-    /// the previous one. Requires: the field is not opaque, the store keeps it in a column, and an entity has at most
-    /// one component of the type.
+    /// From now on, also compares the values of a field. For rows that are already remembered, the current value counts
+    /// as the previous one. Requires: the field is not opaque, the store keeps it in a column, and an entity has at
+    /// most one component of the type.
     SHOAL_API void watch_field(std::uint32_t field);
     /// Keeps the values of all fields, so that removed_values() and changed_values() are complete. Requires: no field
     /// is opaque, and the requirements of watch_field() hold.

@@ -256,7 +256,7 @@ public:
     /// Asserts that no loop is running over the rows. For calls that move rows and are allowed in passes.
     /// `call` is the name of the call, for the message.
     SHOAL_API void require_no_loop(const char* call) const;
-    /// Asserts that rows may be added and removed now. For structural calls to a store that bypass this class.
+    /// Asserts that rows may be added and removed now. For a store's structural calls that bypass this class.
     void require_unlocked(const char* call) const {
         if (SHOAL_UNLIKELY(is_held())) refuse_change(call);
     }
@@ -305,7 +305,7 @@ private:
     DeathCursor cursor_;
     DestructionCallback callback_;
     std::uint64_t removed_all_at_ = 0;  // with random probes: the number of deaths when all dead rows were last removed
-    std::uint32_t num_locks_ = 0;       // one for each loop, and kPassesRun for each world that runs passes
+    std::uint32_t num_locks_ = 0;       // one for each loop, and kPassesRun for each world whose passes are running
     std::uint64_t num_structural_changes_ = 0;
     bool plain_index_ = false;                                // the index is paged, and there is one row per entity
     Array<std::uint32_t> num_owned_in_{Owner("owned rows")};  // per block of rows, as of counted_at_

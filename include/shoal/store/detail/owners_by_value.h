@@ -44,7 +44,7 @@ private:
         StringId value;
         std::uint32_t begin = 0;
         std::uint32_t count = 0;
-        std::uint64_t num_deaths = 0;  // num_deaths_ when dead entities were last removed
+        std::uint64_t num_deaths = 0;  // the value of num_deaths_ when dead entities were last removed
     };
     class Guard;
 
@@ -62,7 +62,7 @@ private:
     DestructionCallback callback_;
     bool is_guarded_ = false;
     std::uint64_t num_deaths_ = 0;  // batches of entities destroyed since the first call to living()
-    std::uint64_t built_at_;        // num_structural_changes() of the source when the lists were made
+    std::uint64_t built_at_;        // the source's num_structural_changes() when the lists were made
     Array<List> lists_{Owner("owners by value")};
     HashMap<StringId, std::uint32_t> list_by_value_{Owner("owners by value")};  // index in lists_
     Array<Entity> owners_{Owner("owners by value")};                            // all lists, one after the other

@@ -45,7 +45,7 @@ public:
         friend class Referrers;
         Iterator(const detail::ReferenceLink* links, std::uint32_t at, Entity target)
             : links_(links), at_(at), target_(target) {
-            // The list may also have references to an older entity with the same index as the target.
+            // The list may also contain references to an older entity with the same index as the target.
             while (at_ != 0 && links_[at_].target != target_) at_ = links_[at_].next;
         }
 

@@ -9,8 +9,8 @@
 //     by target      e7 -> missile e20 <-> missile e31        a list for each target
 //                    e9 -> missile e22
 //
-// The field is written like any other field; refresh() then updates the lists, using a ComponentMirror. World does this
-// when it settles, for every field that is declared a relation: see Relations::referrers().
+// The field is written like any other field; refresh() then updates the lists, using a ComponentMirror. A world does
+// this when it settles, for every field that is declared a relation: see Relations::referrers().
 // Lifetime: the store and the entity manager outlive the index. Thread: refresh() and clear_references() count as
 // structural calls to the store; between them, any thread may make const calls. Cost: 16 bytes for each entity index up
 // to the highest referrer (24 with 64-bit ids), 4 bytes for each index up to the highest target, and a mirror of the

@@ -28,11 +28,11 @@ public:
     explicit Singletons(ComponentDirectory& directory) : directory_(directory) {}
 
     /// Returns the manager of a singleton, which has one row. Creates the manager and the row if necessary. Requires:
-    /// the schema is `singleton`, and no store keeps the type in a different layout. If something must be created, no
-    /// pass is running.
+    /// the schema is `singleton`; no store keeps the type in a different layout; no pass is running, unless the manager
+    /// and the row already exist.
     SHOAL_API ComponentManager& require(const Schema& component);
-    /// Like require() above, but read-only. Requires: the singleton exists. It does once a call, a query or a blob has
-    /// named it.
+    /// Like require() above, but read-only. Requires: a call, a query or a blob has named the singleton, so that it
+    /// exists.
     SHOAL_API const ComponentManager& require(const Schema& component) const;
     /// Marks a singleton as written, and returns its column, which holds the struct. Requires: as for require(), and no
     /// pass is running.

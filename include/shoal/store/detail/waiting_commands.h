@@ -103,7 +103,7 @@ public:
     /// appends the component type and then the schema of the field's value, which has the same name. Lifetime: until
     /// the commands are carried out or dropped.
     virtual void list_schemas(Array<const Schema*>& schemas) = 0;
-    /// Returns the number of values that refer to arrays of `resource`, plus the number of commands that spawn that
+    /// Returns the number of values that refer to arrays in `resource`, plus the number of commands that spawn that
     /// resource.
     virtual std::uint64_t count_pins(ResourceId resource) = 0;
     /// Calls visit(context, element_type, array) with a copy of each read-only array in the values of commands. If
