@@ -199,8 +199,7 @@ void ChangeStamps::save(SnapshotWriter& to, std::uint32_t num_rows) const {
     Array<std::uint64_t> used{Owner("table")};  // [rows, column 0, ...][block]
     used.reserve((num_columns_ + 1) * num_used);
     for (std::uint32_t block = 0; block < num_used; ++block) used.push_back(placed(block));
-    // A column stamp that is older than the block's rows is meaningless. Blocks that have been empty have stamps like
-    // this.
+    // If a block has been empty, its column stamps may be older than its rows. Such stamps are meaningless.
     for (std::uint32_t c = 0; c < num_columns_; ++c)
         for (std::uint32_t block = 0; block < num_used; ++block)
             used.push_back(std::max(written(column(c), block), used[block]));

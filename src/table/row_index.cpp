@@ -143,7 +143,7 @@ Status RowIndex::grow_flat(std::uint32_t num_more, std::size_t num_indices) {
     return {};
 }
 
-/// Gives an index that is still empty a block. Returns false if no block is available.
+/// Gives a block to an index that is still empty. Returns false if no block is available.
 bool RowIndex::move_to_block(std::size_t num_indices) {
     const std::size_t bytes = round_up(num_indices * sizeof(EntityBits), PagePool::kGranuleBytes);
     if (pool_ == nullptr || bytes < kLeastBlockBytes || bytes > PagePool::kMaxSharedBytes) return false;

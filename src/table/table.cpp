@@ -399,7 +399,7 @@ void Table::permute(RowRange rows, std::span<const std::uint32_t> from) {
     // If there is no memory for a copy of a column, swaps are used.
     Result<PageRange> memory = reserve_pages(from.size() * (storage_.most_element_bytes() + sizeof(std::uint32_t)));
     if (!memory) return permute_by_swaps(*this, rows, from);
-    auto* const new_row = reinterpret_cast<std::uint32_t*>(memory->data);  // by old row - rows.begin
+    auto* const new_row = reinterpret_cast<std::uint32_t*>(memory->data);  // indexed by old row - rows.begin
     for (std::uint32_t i = 0; i < from.size(); ++i) new_row[from[i] - rows.begin] = rows.begin + i;
     storage_.permute(rows, from, memory->data + from.size() * sizeof(std::uint32_t));
     links_.permute(rows, new_row);

@@ -129,7 +129,7 @@ void write_number(DocumentBuilder& builder, double number) {
 
 void write_number(DocumentBuilder& builder, float number) {
     double same_text = number;
-    constexpr float kMostWhole = 1 << 24;  // the shortest text of a whole number up to this has all of its digits
+    constexpr float kMostWhole = 1 << 24;  // up to this, the shortest text of a whole number has all of its digits
     const bool is_whole = std::fabs(number) <= kMostWhole && std::trunc(number) == number;
     if (std::isfinite(number) && !is_whole) {
         std::string text;

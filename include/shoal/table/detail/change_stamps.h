@@ -34,7 +34,7 @@ class ChangeStamps {
 public:
     explicit ChangeStamps(std::size_t num_columns) : num_columns_(num_columns) {}
 
-    /// Sets the stamp of writes from now on. Requires: stamp >= now().
+    /// Sets the stamp that writes get from now on. Requires: stamp >= now().
     void set_now(std::uint64_t stamp) {
         if (SHOAL_UNLIKELY(stamp - base_ - 1 >= kMaxMark)) move_base(stamp);
         now_ = stamp;
@@ -63,9 +63,8 @@ public:
         stamps_[column * num_blocks_ + rows.begin / kRowsPerStampBlock] = now_;
         return true;
     }
-    /// Like mark(), but for all `num_rows` rows of a table in each column of a list, all of which exist; `columns_end`
-    /// is the end of the list. If there are fewer than two rows or more than one block, returns false and marks
-    /// nothing.
+    /// Like mark(), but for all `num_rows` rows of a table, and for several columns, which must exist; `columns_end` is
+    /// the end of their list. If there are fewer than two rows or more than one block, returns false and marks nothing.
     SHOAL_INLINE bool mark_only_block(const std::uint16_t* columns_end, std::size_t num_columns,
                                       std::uint32_t num_rows) {
         if (num_rows - 2 >= kRowsPerStampBlock - 1) return false;

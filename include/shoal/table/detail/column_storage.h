@@ -40,7 +40,7 @@ public:
     std::uint32_t max_rows() const { return max_rows_; }
     bool has_room() const { return num_rows_ < ready_rows_; }
     bool has_room_for(std::size_t count) const { return count <= ready_rows_ - num_rows_; }
-    /// The number of rows that stamps must have room for.
+    /// The number of rows for which stamps must have room.
     std::uint32_t ready_rows() const { return ready_rows_; }
 
     std::byte* column(std::uint32_t column) const { return columns_[column].data; }
@@ -103,7 +103,7 @@ public:
     /// Moves a row, including its owner and links, to a free row.
     SHOAL_API void move_row(std::uint32_t from, std::uint32_t to);
     /// Copies rows, including their owners and links. Requires: no column is opaque; no row is both read and written,
-    /// unless both lists are consecutive.
+    /// unless the rows of both lists are consecutive.
     SHOAL_API void copy_rows(RowList from, RowList to);
     /// Swaps two rows, including their owners and links.
     SHOAL_API void swap_rows(std::uint32_t a, std::uint32_t b);

@@ -112,7 +112,8 @@ struct ElementSource {
     std::size_t stride;  ///< bytes from one element to the next; 0: one element for all rows
 };
 
-/// Copies the element of from_rows[i] to to_rows[i]. Shape: both lists have the same length. Requires: no element
+/// Copies the element in row from_rows[i] to row to_rows[i]. Shape: both lists have the same length. Requires: no
+/// element
 /// is both read and written, unless the rows of both lists are consecutive.
 SHOAL_API void copy_elements(std::byte* to, RowList to_rows, ElementSource from, RowList from_rows, std::size_t bytes);
 
@@ -165,7 +166,7 @@ public:
 
 private:
     Array<Column> all_;
-    std::uint32_t ends_[4] = {};  // where the columns of 4, 8, 12 and 16 bytes end
+    std::uint32_t ends_[4] = {};  // where the columns with elements of 4, 8, 12 and 16 bytes end
 };
 
 }  // namespace shoal

@@ -11,7 +11,7 @@
 namespace shoal {
 
 /// Calls visit(entity) with each reference in a field, and stores the value that visit() assigns to its argument. The
-/// values are `stride` bytes apart, from `first` on.
+/// values begin at `first` and are `stride` bytes apart.
 template <class Visit>
 void for_each_entity(const Field& field, std::byte* first, std::size_t stride, std::size_t num_rows, Visit&& visit) {
     for (std::size_t row = 0; row < num_rows; ++row, first += stride)

@@ -8,7 +8,7 @@
 //     world.position  vec3         the origin of a matrix: the w of each row. The name of the field may be omitted if
 //                                  the component has no other field: "world_pose.position"
 //
-// A part is found once; reading and writing it copies bytes, whatever the layout of the component.
+// A part has to be found only once. Reading or writing it then only copies bytes, whatever the layout of the component.
 // Thread: for reading and writing, as for the table.
 
 #include "shoal/table/detail/table.h"

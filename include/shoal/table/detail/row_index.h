@@ -76,8 +76,8 @@ public:
     /// Requires: index < entries().size().
     EntityBits& entry(std::uint32_t index) { return flat_[index]; }
 
-    /// Whether no index in `range` has an entry. Also false if the range is too long for one loop over all its indices;
-    /// entities that are created together usually have close indices. Requires: the index is paged.
+    /// Whether no index in `range` has an entry. Also false if the range is too long for one loop over all its indices,
+    /// which is rare if the entities were created together. Requires: the index is paged.
     SHOAL_API bool is_free(IndexRange range, std::size_t num_entities) const;
     /// Whether no entity index in [lowest, highest] has an entry. Requires: the index is paged. Cost: a vectorised
     /// loop, whereas a look-up for each entity would take as long as copying its component.
@@ -94,8 +94,8 @@ public:
     SHOAL_API bool covers(std::span<const Entity> entities) const;
 
     /// Calls visit(i, row) for each of `entities` in order; `row` is kNilRow if the entity does not have a row. If
-    /// `far` is not 0, entries are prefetched `far` entities ahead, and fetch(row) is called `far` / 2 entities before
-    /// visit() probably gets the same row.
+    /// `far` is not 0, entries are prefetched `far` entities ahead, and fetch(row) is called `far` / 2 entities ahead,
+    /// with the row that visit() will probably get.
     template <class Visit, class Fetch>
     SHOAL_INLINE void find_each(std::span<const Entity> entities, std::size_t far, Visit&& visit, Fetch&& fetch) const;
 

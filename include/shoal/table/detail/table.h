@@ -82,8 +82,8 @@ public:
     SHOAL_API void mark_shared(std::uint32_t column, const std::uint32_t* rows, std::span<const std::uint64_t> chosen);
     /// Marks rows as written, for a pass that has written to an unmarked_column().
     SHOAL_API void mark_written(std::uint32_t column, RowRange rows);
-    /// Like mark_written(), but only for several existing rows, the first of which begins a block that contains them
-    /// all. For other rows, returns false and marks nothing.
+    /// Like mark_written(), but only for several existing rows, the first of which is at the start of a block that
+    /// contains them all. For other rows, returns false and marks nothing.
     SHOAL_INLINE bool mark_block(std::uint32_t column, RowRange rows) {
         return SHOAL_CHECKED == 0 && rows.end <= num_rows() && stamps_.mark_block(column, rows);
     }
@@ -153,10 +153,10 @@ public:
 
     /// Shows rows in the caller's memory instead of the previously shown rows. For stores that keep their rows
     /// themselves. The index, links and stamps are not updated; the caller maintains them.
-    /// Shape: `owners` is indexed by row. `columns` has an address for each of Schema::columns(), which is aligned to
-    /// 64 bytes and has room up to the next multiple of 64 bytes. `links` has the next and previous row of each row if
-    /// the table has chains. Requires: this table has never had its own rows, and the memory stays valid until the next
-    /// show().
+    /// Shape: `owners` is indexed by row. `columns` has an address for each of Schema::columns(). Each address is
+    /// aligned to 64 bytes, and its memory has room up to the next multiple of 64 bytes. `links` has the next and
+    /// previous row of each row if the table has chains. Requires: this table has never had its own rows, and the
+    /// memory stays valid until the next show().
     SHOAL_API void show(std::span<Entity> owners, std::span<std::byte* const> columns,
                         std::span<std::uint32_t* const> links);
 
@@ -194,9 +194,9 @@ public:
     /// Removes all rows of dead entities and returns how many rows were removed. If rows are packed, the remaining rows
     /// keep their order. Requires: the table has an index.
     SHOAL_API std::uint32_t remove_dead(const EntityManager& entities);
-    /// Removes the listed rows, each of which is listed once. The last remaining rows move into their places. The index
-    /// is updated only for moved rows; the caller removes the entries of the removed owners. Requires: is_plain(); the
-    /// index is paged, or there is none.
+    /// Removes `rows`, which has no duplicates. The last remaining rows move into their places. The index is updated
+    /// only for moved rows; the caller removes the entries of the removed owners. Requires: is_plain(); the index is
+    /// paged, or there is none.
     SHOAL_API void remove_rows(RowList rows);
     /// Removes one row, which already holds the elements of the last row. Requires: is_packed().
     SHOAL_INLINE void close_row(std::uint32_t row) {
@@ -248,7 +248,7 @@ public:
 
     // --- stamps --------------------------------------------------------------------------------------
 
-    /// Sets the stamp of writes from now on. Requires: the stamp never decreases.
+    /// Sets the stamp that writes get from now on. Requires: the stamp never decreases.
     void set_stamp(std::uint64_t stamp) { stamps_.set_now(stamp); }
     std::uint64_t stamp() const { return stamps_.now(); }
     /// Returns the stamp of the last write to a block of 1,024 rows in a column. Adding and moving rows counts as a

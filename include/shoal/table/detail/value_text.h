@@ -21,7 +21,7 @@ struct ValueType {
     FieldType element_type = FieldType(0);  ///< the type of a blob array's elements
     std::uint32_t array_length = 0;         ///< 0: one value
     std::uint32_t value_bytes = 0;          ///< size of one value
-    /// The enumerators of an enum that are known. Lifetime: the schema.
+    /// The known enumerators of an enum. Lifetime: the schema.
     std::span<const EnumeratorDefinition> enumerators{};
 
     std::uint32_t num_values() const { return array_length == 0 ? 1 : array_length; }
