@@ -158,7 +158,7 @@ public:
         std::uint32_t element_bytes;
         std::size_t num_bytes;
         std::span<SnapshotBlock* const> known;  // an earlier state's blocks of the column
-        WrittenSince written;                   // since that state; if empty, unknown
+        WrittenSince written;                   // what was written since that state; empty if unknown
         std::uint64_t since;
         bool is_lent;  // the state refers to the column's bytes
     };
@@ -180,7 +180,7 @@ private:
     struct Plan {
         Made made;
         std::uint32_t num_layers, layer_bytes;
-        std::size_t num_bytes;  // new bytes
+        std::size_t num_bytes;  // the number of new bytes
         SnapshotMarks marks;
     };
     struct New {
@@ -362,7 +362,7 @@ private:
     std::uint32_t num_states_ = 0;
     Array<Slab> slabs_{Owner(kSnapshotOwner)};
     std::size_t used_ = 0;            // how many bytes of the last slab are in use
-    FreeBlocks free_[kMaxSteps + 1];  // by their memory in steps; kWithoutMemory: headers only
+    FreeBlocks free_[kMaxSteps + 1];  // by size in steps; at kWithoutMemory, blocks that are only headers
     SnapshotColumns columns_;
 };
 
@@ -619,8 +619,8 @@ void SnapshotColumns::make_plan(const Added& added, std::size_t number, Array<st
     if (is_equal(known, data, gaps_of(added), column.element_bytes, room)) plan.made = Made::kShared;
 }
 
-/// Plans a block that consists of the marked pieces over an earlier block. Plans a whole block if there would be too
-/// many layers to read. In each state, a few blocks are made whole again, which spreads the cost.
+/// Plans a block that consists of the marked pieces over an earlier block. If there would be too many layers to read,
+/// plans a whole block. In each state, a few blocks are made whole again, which spreads the cost.
 void SnapshotColumns::plan_written(const Column& column, std::size_t number, SnapshotBlock& known, Plan& plan) const {
     SnapshotMarks marks = column.written(static_cast<std::uint32_t>(number), column.since);
     plan.made = Made::kShared;

@@ -38,7 +38,7 @@ class SnapshotColumns;
 struct SnapshotBlock;
 class TextLease;
 
-/// The number of elements of a column that are kept together in a block.
+/// The number of elements in a block of a column.
 inline constexpr std::uint32_t kElementsPerSnapshotBlock = 4096;
 /// The number of elements in a block that share one mark and are copied together.
 inline constexpr std::uint32_t kElementsPerSnapshotMark = 8;
@@ -223,14 +223,13 @@ public:
 
     [[nodiscard]] SnapshotPath::Scope in(std::string_view name) { return {path_, name}; }
 
-    /// From now on, columns that are written are not copied: the state refers to their bytes.
+    /// From now on, column() does not copy the column, and the state refers to the column's bytes.
     /// Lifetime: the columns' bytes outlive the state. Requires: there is no earlier state.
     SHOAL_API void borrow_columns();
     /// From now on, compares and copies the blocks of large columns with `loop`. Lifetime: the context of `loop`
     /// outlives the writer.
     void use_loop(const SnapshotLoop& loop) { loop_ = loop; }
-    /// From now on, columns that are written are only collected; finish_columns() then compares and copies them in one
-    /// loop.
+    /// From now on, column() only collects columns. finish_columns() then compares and copies them in one loop.
     /// Lifetime: until that call, the bytes of the columns and their WrittenSince stay valid and unchanged, and the
     /// state is not read.
     void gather_columns() { gathers_columns_ = true; }
@@ -288,8 +287,8 @@ private:
     Status status_;
 };
 
-/// Fills a state with the bytes of all parts, which may arrive in any order. A position counts the bytes of all parts,
-/// one part after the other.
+/// Fills a state with the bytes of all parts, which may arrive in any order. Positions are byte offsets into the
+/// concatenation of all parts.
 /// Thread: one thread at a time, except for put().
 class SnapshotFiller {
 public:
@@ -326,8 +325,8 @@ public:
     /// From now on, copies the blocks of large columns with `loop`. Lifetime: the context of `loop` outlives the
     /// reader.
     void use_loop(const SnapshotLoop& loop) { loop_ = loop; }
-    /// From now on, columns that are read are only collected; finish_columns() then copies them in one loop. Until it
-    /// returns, their destinations must not be read.
+    /// From now on, column() only collects columns. finish_columns() then copies them in one loop; until it returns,
+    /// their destinations must not be read.
     SHOAL_API void gather_columns();
     SHOAL_API void finish_columns();
     [[nodiscard]] SnapshotPath::Scope in(std::string_view name) { return {path_, name}; }
@@ -365,7 +364,7 @@ public:
         to.resize(static_cast<std::size_t>(*count));
         return elements(name, static_cast<void*>(to.data()), sizeof(T), *count);
     }
-    SHOAL_API Result<std::string> text(std::string_view name);  ///< Errors: also if the text is not UTF-8
+    SHOAL_API Result<std::string> text(std::string_view name);  ///< Errors: as for array(); the text is not UTF-8
 
     /// Returns an error about the data that is read; `what` describes the problem.
     SHOAL_API Status error(std::string_view name, std::string_view what);
