@@ -312,8 +312,7 @@ std::size_t EntityManager::retire(std::span<const Entity> entities) {
     return num_destroyed;
 }
 
-/// Removes the entities that have just died from the inactive entities. Their ids are in the free list, from
-/// `first_free` on.
+/// Removes the newly dead entities from inactive_. Their ids are in the free list, from `first_free` on.
 void EntityManager::forget_inactive(std::size_t first_free) {
     for (std::size_t i = first_free; i < free_list_.size(); ++i) inactive_.forget(previous_life(free_list_[i]));
 }

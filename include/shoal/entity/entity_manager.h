@@ -12,8 +12,8 @@
 // `minimum_free_ids` indices are free, so the same id returns only after at least 255 x 1,029 pairs of create() and
 // destroy() calls.
 //
-// Thread: any thread may call alive() at any time. All other calls belong to one structural thread at a time (checked
-// builds assert it); other threads may make const calls between its calls. Callbacks run on the structural thread.
+// Thread: any thread may call alive() at any time. All other calls are made by one structural thread at a time (checked
+// builds assert this); other threads may make const calls between its calls. Callbacks run on the structural thread.
 // While the passes of a world run, only const calls are allowed; other calls end the program. Passes use Commands
 // instead.
 // Source: Frykholm, "Building a data-oriented entity system", part 1.
@@ -28,7 +28,7 @@ struct EntityManagerOptions {
     /// The number of indices that must be free before the oldest one is reused; at least 1. With the default, an id is
     /// repeated only after at least 255 x 1,029 pairs of create() and destroy() calls, which is more than 256 x 1,024.
     std::uint32_t minimum_free_ids = 1029;
-    /// The number of indices that may be used, 1 to kMaxEntities. Creation fails while up to `minimum_free_ids` - 1 of
+    /// The number of indices that may be used, 1 to kMaxEntities. When create() fails, up to `minimum_free_ids` - 1 of
     /// them are still free.
     std::uint64_t max_entities = kMaxEntities;
     /// The number of deaths that are kept for the slowest cursor before it falls behind; at least 1.
@@ -209,8 +209,8 @@ private:
     SHOAL_INLINE bool is_of(Entity entity, const Load& load) const {
         if constexpr (kMayLackIndices)
             if (SHOAL_UNLIKELY(entity.index() >= generations_.capacity())) return false;
-        // Compares generation and spare bits as one number, because a number with a spare bit set equals no stored
-        // generation. The branch is almost never taken, and is cheaper than arithmetic that excludes a stored 0.
+        // Compares generation and spare bits as one number, because no stored generation equals a number with a spare
+        // bit set. The branch is almost never taken, and is cheaper than arithmetic that excludes a stored 0.
         const EntityBits expected = entity.id >> kIndexBits;
         if (SHOAL_UNLIKELY(expected == 0)) return false;
         return load(generations_.data() + entity.index()) == expected;
@@ -223,7 +223,7 @@ private:
 
     // These are on another cache line, because the structural thread writes to them while other threads call alive().
     alignas(kCacheLineBytes) std::uint64_t next_index_ = 1;
-    std::uint64_t fresh_end_ = 0;  // end_index_, or 0: while indices are recycled, and from hold() to the next change
+    std::uint64_t fresh_end_ = 0;  // end_index_; 0 while indices are recycled, and from hold() until the next change
     PassHold hold_;
     FreeList free_list_;
     std::uint64_t num_ignored_destroys_ = 0;

@@ -1,6 +1,6 @@
 #pragma once
-// Follows the deaths of entities, for code that keeps ids outside of the stores. Such code must drop the ids of dead
-// entities, because they are reused later.
+// Follows the deaths of entities, for code that keeps ids outside of the stores. This code must drop the ids of dead
+// entities, because ids are reused later.
 // Thread: the structural thread of the entity manager.
 
 #include "shoal/entity/entity_manager.h"
@@ -16,7 +16,7 @@ public:
     DeathFollower& operator=(const DeathFollower&) = delete;
     ~DeathFollower() { entities_.close_death_cursor(cursor_); }
 
-    /// Whether pass_all() has passed all deaths.
+    /// Whether no entity has died since the last pass_all().
     bool is_at_end() const { return entities_.death_position(cursor_) == entities_.deaths_end(); }
     /// Whether the list is incomplete because too many entities have died. In that case, only alive() shows which
     /// entities are dead.

@@ -92,7 +92,7 @@ private:
     PageArray<Entity> entries_;  // the slot for a position is position - base_
     std::size_t max_entries_ = 0;
     std::uint64_t base_ = 0, begin_ = 0, end_ = 0;
-    Array<std::uint64_t> positions_{Owner("death list")};  // this and the next: indexed by cursor number - 1
+    Array<std::uint64_t> positions_{Owner("death list")};  // this array and the next are indexed by cursor number - 1
     Array<std::string_view> readers_{Owner("death list")};
     bool is_followed_ = false;
     std::size_t num_touched_ = 0;  // slots whose pages may be committed

@@ -27,8 +27,8 @@ public:
     /// Returns the id at `place` in the queue; place 0 is the oldest. Requires: place < size().
     Entity operator[](std::size_t place) const { return slots_[(oldest_ + place) & (capacity_ - 1)]; }
 
-    /// Returns the oldest id and the next ones that follow it in memory, at most `max_ids` in total. Requires: size() >
-    /// 0.
+    /// Returns the oldest id and the ids that directly follow it in memory, at most `max_ids` in total. Requires:
+    /// size() > 0.
     std::span<const Entity> oldest_run(std::size_t max_ids) const {
         return {slots_.data() + oldest_, smaller(max_ids, smaller(num_ids_, capacity_ - oldest_))};
     }
