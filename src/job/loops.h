@@ -25,8 +25,8 @@ inline void pause_briefly() {
 ///     chunks     0 1 2 3 | 4 5 6 7 | 8 9 10 11       worker w owns the w-th share and takes from its front; a worker
 ///                    > <                             that has finished its own share steals from the backs of others
 ///
-/// A share is one 64-bit word on its own cache line, changed by compare-and-swap. The last chunk to finish wakes the
-/// waiting thread.
+/// A share is one 64-bit word, which is on its own cache line and is changed by compare-and-swap. The last chunk to
+/// finish wakes the waiting thread.
 /// Thread: any thread that is counted as a user may call run().
 class ChunkLoop {
 public:
