@@ -384,7 +384,7 @@ private:
     bool is_trusted_, gathers_columns_ = false;
     Array<Column> columns_{Owner("snapshot")};  // the columns to copy
     SnapshotLoop loop_;
-    std::uint64_t taken_bytes_ = 0;  // the sum of all take_memory() calls
+    std::uint64_t taken_bytes_ = 0;  // the bytes that take_memory() has reserved
     SnapshotPath path_;
 };
 
