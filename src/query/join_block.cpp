@@ -12,8 +12,8 @@ constexpr std::uint32_t kFetchDistance = 32;
 constexpr std::size_t kCachedRows = 1 << 16;  // an index of this many rows is mostly in the cache
 constexpr std::size_t kMostFetched = 16;      // at most this number of columns per store are prefetched
 
-/// Returns a bit for each of 64 rows, which is set if the row is not nil. Makes bytes first, which vectorises, and then
-/// packs eight bytes at a time.
+/// Returns a bit for each of 64 rows: the bit is set if the row is not nil. Makes bytes first, which vectorises, and
+/// then packs eight bytes at a time.
 std::uint64_t rows_had(const std::uint32_t* rows) {
     std::uint8_t had[64];
     for (std::uint32_t i = 0; i < 64; ++i) had[i] = rows[i] != kNilRow;
@@ -26,7 +26,7 @@ std::uint64_t rows_had(const std::uint32_t* rows) {
     return bits;
 }
 
-/// A column that a loop uses, and whose found rows are prefetched.
+/// A column that a loop uses. Its elements for the found rows are prefetched.
 struct FetchedColumn {
     const std::byte* first = nullptr;
     std::size_t element_bytes = 0;
@@ -64,8 +64,8 @@ void find_rows(const RowIndex& index, std::span<const Entity> entities, std::uin
         [](std::uint32_t) {});
 }
 
-/// Whether entities own the rows from `first` on, in order. Entities that were added together are in the same order in
-/// each store, so most joins need no look-ups.
+/// Whether these entities own consecutive rows from `first` on, in the same order. Entities that were added together
+/// are in the same order in each store, so most joins need no look-ups.
 bool own_run(const OwnedRows& rows, std::uint32_t first, std::span<const Entity> entities) {
     const std::span<const Entity> owners = rows.table().entities();
     return first <= owners.size() && entities.size() <= owners.size() - first && rows.table().num_holes() == 0 &&

@@ -1,5 +1,5 @@
 #pragma once
-// Finds the rows of a join, block by block. Uses no C++ types.
+// Finds the rows of a join, block by block. Type-erased.
 //
 //     driver's rows       0 1 2 3 4 5 6 7        a block of 256 rows
 //     another store's     7 8 9 - - 3 4 0        looked up for the whole block, and prefetched
@@ -21,7 +21,7 @@ struct LinkedRows {
     static constexpr std::uint32_t kRows = 256;
 
     bool are_in_database = false;    ///< whether any field of the entities is in the database
-    DatabaseTable* shown = nullptr;  ///< the table of `tables` that a loop visits now
+    DatabaseTable* shown = nullptr;  ///< the table in `tables` that the loop currently visits
     DatabaseTable* only = nullptr;   ///< the only table with rows of these entities; nullptr: see `tables`
     Entity entities[kRows];          ///< the entity that each row of the block names; null: none
     DatabaseTable* tables[kRows];    ///< the table of each entity; nullptr: none
@@ -168,11 +168,11 @@ private:
 
 class JoinFinder {
 public:
-    /// Lifetime: the plan outlives the finder. Requires: the plan was refreshed.
+    /// Lifetime: the plan outlives the finder. Requires: the plan has been refreshed.
     explicit JoinFinder(const PlanState& plan);
 
-    /// Sets `block` to the rows of `part` from `begin` on, and finds them. Requires: `found` has a list for each store;
-    /// `tables` is set if a database is joined and is not the driver.
+    /// Sets `block` to the rows of `part` from `begin` on, and finds their entities' rows in the other stores.
+    /// Requires: `found` has a list for each store; `tables` is set if a database is joined and is not the driver.
     void find(JoinBlock& block, const QueryPart& part, std::uint32_t begin) const;
     /// Returns the rows of a field in its table, for a block that was found; kNilRow where an entity lacks the
     /// component. Writes these rows to `room` if the block has no list of them. Shape: the number of rows in the block.

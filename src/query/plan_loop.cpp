@@ -155,7 +155,7 @@ private:
         for (std::size_t i = 0; i < plan_.fields.size(); ++i) count += plan_.field(i).num_columns;
         return count;
     }
-    /// Whether writes to a field count for changed_since().
+    /// Whether changed_since() takes writes to a field into account.
     static bool is_watched(const PlanTerm& field) {
         return !field.writes && !field.is_related() && field.noted == Noted::kNothing;
     }
@@ -417,7 +417,7 @@ ComponentDirectory* directory_of(const PlanState& plan, const LoopFunction& func
     return function.directory != nullptr ? function.directory : plan.directory;
 }
 
-/// Opens the commands of a loop on this thread if its function takes them.
+/// If a loop's function takes commands, opens the recorder for a loop on this thread.
 CommandRecorder* open_commands_if_taken(const PlanState& plan, const LoopFunction& function) {
     return function.takes_commands ? &open_commands_of_loop(directory_of(plan, function)) : nullptr;
 }

@@ -85,7 +85,7 @@ struct PlanState {
     const std::uint16_t* columns_of(std::uint32_t archetype) const {
         return noted_columns.data() + archetype * num_noted() + written.size();
     }
-    /// The number of columns that are noted for an archetype.
+    /// The number of columns that are recorded for an archetype.
     std::size_t num_noted() const { return fields.size() + written.size(); }
     /// If the entities are a list, the store whose table is shown in batches: the store that would be the driver
     /// without the list or, if there is none, any named store.
@@ -117,20 +117,20 @@ struct PlanState {
     Array<std::uint32_t> links{Owner("query")};   // the terms that name related entities, each once
     TermStores places;
     Array<ComponentType> types{Owner("query")};          // indexed by term; null unless the database has the type
-    Array<ComponentType> required{Owner("query")};       // enableable types in the database whose bits must be set
+    Array<ComponentType> required{Owner("query")};       // the database's enableable types whose bits must be set
     Array<ComponentType> excluded{Owner("query")};       // enableable types whose bits must not be set
     mutable Array<DatabaseMatch> match{Owner("query")};  // one element if the query uses a database
     // [archetype][written columns, then the first column of each field]; unused for other stores
     mutable Array<std::uint16_t> noted_columns{Owner("query")};
     mutable std::size_t num_archetypes = 0;  // number of archetypes in noted_columns
     ComponentDirectory* directory = nullptr;
-    Database* any_database = nullptr;  // used for zones if no term uses a database
+    Database* any_database = nullptr;  // has the zones if no term uses a database
     ZoneSet zones;
     const LiveZones* live_zones = nullptr;  // replaces `zones`
     bool in_zones = false;
     std::uint64_t since = 0;
     // `is_alone`: one store decides which rows are visited, so whole tables are visited unless rows are sorted.
-    // `has_all_fields`: no field may be missing.
+    // `has_all_fields`: no field can be missing.
     bool is_alone = false, has_all_fields = false, has_lists = false;
     std::uint8_t alone = 0;  // the number of the only deciding store
     bool looks_up = false;   // for each row, the function looks up the fields that may be missing in other managers
@@ -166,7 +166,7 @@ struct HeldPlan {
     const RowLock rows, others;
 };
 
-/// Room for elements, which allocates only if there are many. Elements are uninitialized.
+/// Storage for elements; it allocates memory only if there are many. Elements are uninitialized.
 template <class T, std::size_t kFew>
 class Room {
 public:

@@ -1,7 +1,7 @@
 #pragma once
 // The stores of a query's terms when several stores are joined: which stores there are, what the query requires of
-// each, and which store each term uses. Uses no C++ types. Typed queries and text queries both make a TermStores, with
-// which join_block.h finds the rows.
+// each, and which store each term uses. Type-erased: typed queries and text queries both make a TermStores, with which
+// join_block.h finds the rows.
 //
 //     query<Write<&Boat::position>, Read<&Sail::area>, Without<Crew>>(database, sails, crews)
 //
@@ -21,7 +21,7 @@ struct JoinedStore {
     Store* store = nullptr;
     OwnedRows* rows = nullptr;  ///< nullptr: a database
     bool needs_parent = false;  ///< see OwnedColumns
-    bool is_derived = false;    ///< a write also changes other fields, so an access is to the whole store
+    bool is_derived = false;    ///< a write also changes other fields, so each access covers the whole store
     bool is_required = false, is_excluded = false;
     bool is_told = false;            ///< the store is notified of written rows: see Store::finish_writes()
     bool is_looked_up = false;       ///< visited entities are looked up here, not only related ones
@@ -66,7 +66,8 @@ public:
         return store == database || one.is_required || one.is_excluded || one.needs_parent || one.lists != nullptr ||
                !one.is_looked_up;
     }
-    /// Whether all rows of a store are visited if no other store decides. Requires: the store is not a database.
+    /// Whether all rows of a store are visited if no other store decides which rows are visited. Requires: the store is
+    /// not a database.
     bool visits_all(const JoinedStore& store) const {
         return !store.needs_parent && !visits_each_once(store) && !store.is_excluded;
     }

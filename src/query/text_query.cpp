@@ -305,7 +305,7 @@ struct TextQuery::Held {
     static bool can_join(const Batch& a, const Batch& b) {
         return std::ranges::equal(a.batch.places_, b.batch.places_, is_same_table);
     }
-    /// Whether `b` continues where `a` ends, in all components whose rows neither batch lists.
+    /// Whether `b` continues where `a` ends, in every component for which neither batch has a list of rows.
     static bool goes_on(const Batch& a, const Batch& b) {
         for (std::size_t c = 0; c < a.rows.size(); ++c)
             if (breaks(a, b, c)) return false;

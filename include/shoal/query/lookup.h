@@ -28,7 +28,7 @@ namespace shoal {
 
 namespace detail {
 
-/// Where a component type is kept. Uses no C++ types.
+/// Where a component type is kept. Type-erased.
 class LookupStore {
 public:
     /// Finds the store; the result has no store if none keeps the component type. Requires: if there is a store, it has
@@ -73,7 +73,7 @@ private:
         if (SHOAL_UNLIKELY(needs_parent_) && table.links(LinkColumn::kTreeParent)[row] == kNilRow) return {};
         return SHOAL_LIKELY(entities_->alive_between_changes(entity)) ? row_of(table, row, first_column_) : Row();
     }
-    /// Like find(), for a single look-up, which has no `columns_`. Pure: a loop may reuse the result.
+    /// Like find(), but for a single look-up, which has no `columns_`. Pure: a loop may reuse the result.
     __attribute__((pure)) SHOAL_API Row find_once(Entity entity) const;
 
     const EntityManager* entities_;
@@ -136,7 +136,7 @@ public:
     }
     /// Sets the field and marks it as written, through the store.
     /// Errors: the entity is dead or has no such component, or the component is disabled; the store rejects the value.
-    /// The message states the cause; nothing has changed.
+    /// The message states the cause. On error, nothing has changed.
     Status set(Entity entity, const ValueOf<kMember>& value) const {
         constexpr Mistake kOfSet = detail::find_set_mistake<kMember>();
         static_assert(detail::kDiffersFrom<kOfSet, Mistake::kOpaque>,

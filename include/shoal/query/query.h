@@ -94,8 +94,8 @@
 // A program that uses a Database includes database/database.h; one that uses Commands includes command/commands.h.
 // Lifetime: a query refers to its stores; each loop looks up the columns again.
 // Thread: a query is used between structural calls; a structural call inside a loop ends the program (see RowLock,
-// DatabaseLock). Loops of two queries may run in parallel if neither writes a field that the other names. A query is
-// used by one thread, and by chunks of its own loop.
+// DatabaseLock). Loops of two queries may run in parallel if neither writes a field that the other names. Only one
+// thread, and the chunks of the query's own loop, may use a query.
 
 #include "shoal/query/detail/mistakes.h"
 #include "shoal/query/detail/query_batch.h"
@@ -224,8 +224,8 @@ public:
         return result;
     }
     /// Returns a copy of this query, limited to entities that have a tag (see components/tag.h). Call it twice to
-    /// require two tags. The tag's list of entities is joined like a store; if it is the shortest, it is the driver. A
-    /// tag that no entity has is not an error.
+    /// require two tags. The tag's list of entities is joined like a store; if it is the shortest, it is the driver. It
+    /// is not an error if no entity has the tag.
     /// Requires: a manager keeps the tags, which is true unless ComponentDirectory::claim() has set another store.
     Query tagged(detail::TagName tag) const {
         static_assert(kIsOfWorld, "tags are those of a world; say world.query<...>()");
@@ -246,7 +246,7 @@ public:
 
     /// Returns a copy of this query whose loops are cut into chunks of at least `rows` rows, rounded up to a multiple
     /// of 64. Use it if a call takes microseconds: with the usual 4,096 rows per chunk, a small loop would stay on one
-    /// thread. How a loop is cut depends only on the numbers of rows, not on the number of workers. Requires: rows > 0.
+    /// thread. The cuts depend only on the numbers of rows, not on the number of workers. Requires: rows > 0.
     Query grain(std::uint32_t rows) const {
         SHOAL_ASSERT(rows > 0, "a chunk has at least one row");
         Query result = *this;
@@ -254,15 +254,15 @@ public:
         return result;
     }
 
-    /// The store whose rows a loop would visit now.
+    /// The store whose rows a loop would currently visit.
     const Store& driver() const { return plan_.driver(); }
     /// Requires: this is a query over a database.
     Database& database() const { return plan_.database(); }
     /// The number of the driver's rows that match, including disabled ones. A loop visits at most this number of rows.
     /// With Added, Changed or Removed, returns the number of rows that the last loop found. Cost: a step per table.
     std::uint64_t num_rows() const { return plan_.num_rows(); }
-    /// Returns the bytes of the named fields in one row, for computing rates. Singletons count only if the query has no
-    /// other terms.
+    /// Returns the number of bytes that the named fields occupy in one row, for computing data rates. Singletons count
+    /// only if the query has no other terms.
     static constexpr std::size_t bytes_per_row() { return (0 + ... + bytes_of<Terms>()); }
     static constexpr bool writes() { return (Terms::kWrites || ...); }
     /// A loop's accesses, for schedules.
@@ -443,8 +443,8 @@ public:
     StartedQuery(const StartedQuery&) = delete;
     StartedQuery& operator=(const StartedQuery&) = delete;
 
-    /// Returns when all rows are done, and marks the written fields. If the function throws, the other chunks still
-    /// run; afterwards, wait() throws the exception for the first row that caused one. The destructor also waits, but
+    /// Waits until all rows are done, and then marks the written fields. If the function throws, the other chunks still
+    /// run; afterwards, wait() rethrows the exception from the first row that threw one. The destructor also waits, but
     /// logs the exception.
     void wait() {
         loop_.finish();

@@ -40,7 +40,7 @@
 
 namespace shoal {
 
-/// A component type whose columns a text query passes.
+/// A component type whose columns a text query passes to its function.
 struct TextComponent {
     const Schema* schema = nullptr;  ///< Lifetime: the store
     bool has_columns = true;         ///< false: its store keeps the fields in another form
@@ -148,7 +148,7 @@ public:
     /// component; columns 64 and up are always marked.
     /// Requires: components()[component].is_written.
     void write_columns(std::size_t component, std::uint64_t columns);
-    /// The store whose rows a loop would visit now.
+    /// The store whose rows a loop would currently visit.
     const Store& driver() const;
     /// An upper bound on the number of rows that a loop visits: all rows of the driver, even rows that are disabled or
     /// fail a comparison.

@@ -9,9 +9,9 @@
 //     sea.query<Write<&Position::value>, Read<&Velocity::value>>().for_each([](Vec3& p, Vec3 v) { p += v; });
 //     static_assert(sea.kNumMatching<Read<&Position::value>> == 2);
 //
-// The view has no rows of its own and calls the database, so both may be used side by side. Which components an entity
-// gains or loses in a call is known only at run time, so a call fails if it would lead to an archetype that is not
-// listed. Calls that bypass the view (database calls, commands, spawning) are not checked; validate() finds rows of
+// The view has no rows of its own and calls the database, so both may be used side by side. The components that an
+// entity gains or loses in a call are known only at run time, so a call fails if it would lead to an archetype that is
+// not listed. Calls that bypass the view (database calls, commands, spawning) are not checked; validate() finds rows of
 // archetypes that are not listed. Look-ups are faster than the database's, because the numbers of the component types
 // are constants.
 // Thread: as for Database.
@@ -43,7 +43,7 @@ inline constexpr bool kLists = false;
 template <class T, class... Ts>
 inline constexpr bool kLists<T, Has<Ts...>> = (std::is_same_v<T, Ts> || ...);
 
-/// Whether a listed archetype has all of these component types, and whether it has no others.
+/// kListsAll: whether a listed archetype has all of these component types. kListsOnly: whether it has no others.
 template <class List, class... Ts>
 inline constexpr bool kListsAll = (kLists<Ts, List> && ...);
 template <class List, class... Ts>
@@ -91,7 +91,7 @@ inline constexpr bool kFits = false;
 template <class List, class... Terms>
 inline constexpr bool kFits<List, TermList<Terms...>> = (fits_term<List, Terms>() && ...);
 
-/// The part of TypedDatabase that uses no C++ types.
+/// The type-erased part of TypedDatabase.
 class ListedTypes {
 public:
     explicit ListedTypes(Database& database) : database_(&database) {}
@@ -171,8 +171,8 @@ public:
         if constexpr (kListed<Ts...>) return database_->insert(entity, zone, values...);
     }
     /// Like Database::add() and Database::remove(). Until the database settles, dead entities keep their rows; they
-    /// gain nothing, and lose components as living entities do. Errors: as in Database, or an entity, dead or alive,
-    /// would change to an archetype that is not listed; nothing has changed.
+    /// gain no components, and lose components like living entities. Errors: as in Database, or an entity, dead or
+    /// alive, would change to an archetype that is not listed. On error, nothing has changed.
     template <DescribedComponent... Ts>
     Result<AddCounts> add(std::span<const Entity> entities, const Ts&... values) {
         static_assert(kSomeHas<Ts...>, "no listed archetype has these components; add Has<...> to Archetypes");
@@ -268,7 +268,7 @@ private:
         if (SHOAL_LIKELY(entities.size() == 1 && types_.was_checked(first, key))) return {};
         const ComponentType components[] = {component<Ts>()...};
         Status status = types_.check_step(entities, components, kAdds);
-        // Dead entities were not checked, because they gain nothing.
+        // Dead entities were not checked, because they gain no components.
         if (status && first && (!kAdds || database_->entity_manager().alive(entities.front())))
             types_.note_checked(first.table->type(), key);
         return status;

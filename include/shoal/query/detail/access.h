@@ -34,11 +34,11 @@ struct Access {
     SHOAL_API Access of_query_in(const ZoneSet& of_rows, const LiveZones* of_live_rows) const;
 };
 
-/// Whether two passes with these accesses must not overlap, because one writes what the other reads or writes. With
+/// Whether two passes with these accesses must not run in parallel, because one writes data that the other uses. With
 /// `all_zones`, passes conflict even if they visit different zones.
 SHOAL_API bool conflict(const Access& a, const Access& b, bool all_zones = false);
 
-/// An access to a field. Fields of a component that is kept whole share cache lines, so they count as one field.
+/// An access to a field. If a component is kept whole, its fields share cache lines, so they count as one field.
 template <auto kMember>
 Access field_access(const Store& store, bool writes) {
     std::uint32_t field = kAllFields;

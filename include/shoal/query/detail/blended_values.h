@@ -4,8 +4,8 @@
 //     LoadedComponent    a component whose fields are in columns: loaded for a call, and stored when it has returned
 //     BlendedValue       for blend(), in a word of rows of which some are disabled: put into the row under a mask
 //
-// In a loop over columns that do not overlap, the compiler drops the loads and stores of fields that a function does
-// not touch. See row_loop.h.
+// In a loop over columns that do not overlap, the compiler omits loads and stores for fields that the function does not
+// use. See row_loop.h.
 // Thread: plain values of one row.
 
 #include "shoal/base/detail/bytes.h"

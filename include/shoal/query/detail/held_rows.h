@@ -13,7 +13,7 @@
 //     a run of rows                        one batch, however many blocks of the loop it spans
 //     short runs, rows in any order        one batch that lists its rows: TextColumn::rows
 //
-// The object holds the rows that match when it is made. Until finish() is called, nothing is marked as written, and
+// The object holds the rows that matched when it was made. Until finish() is called, nothing is marked as written, and
 // stores that compute other values from written components are not notified.
 // Thread: as for the query's loops. A pass may hold rows while it runs.
 

@@ -21,27 +21,27 @@ enum class Mistake : std::uint8_t {
     kNoField,            ///< a member that the declaration does not name
     kNamedTwice,         ///< two terms name the same field
     kNeedsWorld,         ///< a term that only a query over a world may have
-    kNotesTwice,         ///< more than one of Added, Removed and Changed
-    kNotesMany,          ///< Added, Removed or Changed of a `many` type, or in a query that reads one
-    kLinksMany,          ///< Related by a field of a `many` type
-    kRemovedIsEmpty,     ///< Removed of a type that has no fields, or has fields that are not plain bytes
-    kNoSingleton,        ///< Singleton of a type that is not a singleton
-    kWritesSingleton,    ///< writes a singleton in a query that also visits rows
-    kWritesOfParents,    ///< writes a component that the query also reads from parents
-    kWritesComputed,     ///< writes a component that its store computes
+    kNotesTwice,         ///< more than one of `Added`, `Removed` and `Changed`
+    kNotesMany,          ///< `Added`, `Removed` or `Changed` in a query that reads a `many` type, or of one
+    kLinksMany,          ///< `Related` by a field of a `many` type
+    kRemovedIsEmpty,     ///< `Removed` of a type that has no fields, or has fields that are not plain bytes
+    kNoSingleton,        ///< `Singleton` of a type that is not a singleton
+    kWritesSingleton,    ///< a query that also visits rows writes a singleton
+    kWritesOfParents,    ///< a component is written, and is also read from parents
+    kWritesComputed,     ///< a component is written that its store computes
     kBesideWorld,        ///< a directory is given together with another store
     kNoManager,          ///< none of the given stores has the component
     kNoDriver,           ///< no term selects rows
     kIgnoresDatabase,    ///< a database is given but no term uses it
-    kJoinsMany,          ///< joins a store that may have several components for one entity
-    kReadsMany,          ///< reads a `many` type together with other fields
+    kJoinsMany,          ///< a joined store may have several components for one entity
+    kReadsMany,          ///< a `many` type is read together with other fields
 };
 
 /// A condition for static_assert. Compilers print it, so the message shows the mistake that was found.
 template <Mistake kFound, Mistake kOne>
 inline constexpr bool kIsNot = kFound != kOne;
 
-/// Whether the query visits each value, or each field that it reads has one value per entity in these stores.
+/// True if the query visits each value of a `many` type, or if every field that it reads has one value per entity.
 template <class Stores, class... Terms>
 constexpr bool reads_all_values() {
     constexpr bool kIsOfWorld = std::is_same_v<Stores, From<ComponentDirectory>>;
@@ -49,7 +49,7 @@ constexpr bool reads_all_values() {
     return !(((kIsOfWorld || StoreList<Stores>::template kIsOfDatabase<Terms>) && reads_many<Terms>()) || ...);
 }
 
-/// Whether a term is Related by a field of a `many` type.
+/// Whether a term is `Related` by a field of a `many` type.
 template <class Term>
 constexpr bool links_many() {
     if constexpr (kHasLink<Term>)

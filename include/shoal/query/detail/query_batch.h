@@ -1,5 +1,5 @@
 #pragma once
-// A run of consecutive rows that a query's for_each_batch() passes, as columns and entities.
+// A run of consecutive rows, as columns and entities. A query's for_each_batch() passes batches to its function.
 //
 //     table rows      0 ... begin ......... end ... n
 //     batch rows            0 ............. num_rows()     in every column, and in entities()
@@ -90,7 +90,7 @@ public:
     }
 
 private:
-    /// The bits of 64 rows from `row` on; `row` need not be a multiple of 64. Requires: the row exists.
+    /// The bits of the 64 rows that begin at `row`, which need not be a multiple of 64. Requires: the row exists.
     std::uint64_t chosen(std::uint32_t row) const {
         const std::uint32_t shift = row % 64;
         const std::uint64_t low = bits_->word(row / 64) >> shift;

@@ -1,7 +1,7 @@
 #pragma once
-// The plan of a query: which rows it visits, and where the columns of its terms are. It uses no C++ types. Typed
-// queries and text queries each have a plan. The plan passes the rows that it finds to a function that is compiled for
-// the query.
+// The plan of a query: which rows it visits, and where the columns of its terms are. It is type-erased. Typed queries
+// and text queries each have a plan. The plan passes the rows that it finds to a function that is compiled for the
+// query.
 //
 //     terms       Write<&Boat::position>, Read<&Sail::area>, Without<Crew>
 //     stores      the database            sails              crews            each must have a row, or none
@@ -11,8 +11,8 @@
 //     all terms in one store      the function is called for whole tables, or long runs of them
 //     else                        for blocks: a bit for each row that is visited, and by field a list of rows
 //
-// A block whose rows are consecutive in every store is passed as a run. The order of the rows, and where they are
-// divided between threads, depend only on the rows.
+// If a block's rows are consecutive in every store, the block is passed as a run. The order of the rows, and where they
+// are divided between threads, depend only on the rows.
 // Thread: as for the query.
 
 #include "shoal/job/detail/failure.h"
@@ -57,7 +57,7 @@ struct PlanTerm {
     bool writes_column(std::uint32_t column) const { return column >= 64 || (written_columns >> column & 1) != 0; }
 };
 
-/// The sort key of rows: `of` turns the value of a field into a number that grows with the value.
+/// The key by which rows are sorted: `of` converts a field's value to a number that increases with the value.
 struct SortKey {
     std::uint64_t (*of)(const std::byte* value) = nullptr;
     std::uint32_t column = 0, offset = 0;  ///< the column's index in the component; the key's byte offset in an element
@@ -75,7 +75,7 @@ struct FieldColumns {
     Table* table = nullptr;                  ///< nullptr: none of the rows has the component
     std::uint32_t first_column = 0;          ///< the first column of the component in `table`
     std::uint32_t first_row = 0;             ///< row i of the run is row first_row + i of the table, modulo 2^32
-    const std::uint32_t* rows = nullptr;     ///< for each row of the block; kNilRow: none. nullptr: a run.
+    const std::uint32_t* rows = nullptr;     ///< each block row's row in the table, or kNilRow. nullptr: a run.
                                              ///< Fields of related entities always use `rows`, even in a run
     const RowIndex* index = nullptr;         ///< a paged index that has the row of each owner; nullptr: use `rows`
     const std::byte* values = nullptr;       ///< the former values of removed components; replaces `table`
@@ -160,8 +160,8 @@ public:
     Array<Access> accesses() const;
     /// The directory of the stores; nullptr: there is none.
     ComponentDirectory* directory() const;
-    /// Returns the table if a loop visits a single table that is not in a database, and skips none of its rows except
-    /// inactive entities.
+    /// If a loop visits a single table, which is not in a database, and skips only inactive entities, returns this
+    /// table.
     Table* only_table() const;
 
     /// Runs a loop, on several threads if there is an executor and there are enough rows.
@@ -198,9 +198,9 @@ public:
     StartedPlan(const StartedPlan&) = delete;
     StartedPlan& operator=(const StartedPlan&) = delete;
     ~StartedPlan();
-    /// Returns when all rows are done, and marks written rows. Does not throw.
+    /// Waits until all rows are done, and then marks the written rows. Does not throw.
     void finish();
-    /// If the function threw, rethrows its exception. If it threw for several rows, rethrows the exception for the
+    /// If the function threw, rethrows its exception. If it threw for several rows, rethrows the exception from the
     /// first of these rows.
     void rethrow() { failure_.rethrow(); }
 

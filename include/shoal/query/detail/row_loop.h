@@ -36,7 +36,7 @@ struct SameRows {
     }
 };
 
-/// For runs in which rows may be disabled (with `kMayChoose`) or lack some of the fields.
+/// For runs in which rows may be disabled (if `kMayChoose` is true) or may lack some of the fields.
 template <bool kMayChoose, class... Fields>
 struct SomeRows : SameRows {
     static constexpr bool kChooses = kMayChoose, kMayBlend = true;

@@ -1,5 +1,5 @@
 #pragma once
-// The part of a loop that uses no C++ types. It divides the rows into chunks, and runs the chunks as jobs.
+// The type-erased part of a loop. It divides the rows into chunks, and runs the chunks as jobs.
 //
 //     parts       [0, n) of a table, or the blocks of 1,024 rows in which a field that is read was written
 //     chunks      cut at multiples of 64 rows; small tables share one; cuts depend on numbers of rows only
@@ -43,7 +43,7 @@ class QueryCuts {
 public:
     /// Requires: part.rows.begin is a multiple of 64.
     SHOAL_API void add(const QueryPart& part);
-    /// Cuts the parts into chunks of at least `grain` rows, and at most kMostChunks chunks. Cost: none if one chunk is
+    /// Cuts the parts into at most kMostChunks chunks, each of at least `grain` rows. Cost: none if one chunk is
     /// enough.
     SHOAL_API void cut(std::uint32_t grain = kUsualRowsPerChunk);
 

@@ -69,9 +69,9 @@ struct Parent : detail::FieldTerm<Term::kMember, detail::TermKind{.is_optional =
                   "Parent<> is for a field that is read: Parent<Read<&Body::position>>");
 };
 
-/// A field of the entity that another field names: Related<&Missile::target, Read<&Ship::position>>. The function gets
-/// a pointer to const, which is null if the entity lacks the field, the field is null, or the named entity lacks the
-/// component. For queries over a world. The field need not be declared a relation.
+/// A field of a related entity: Related<&Missile::target, Read<&Ship::position>> reads the position of the missile's
+/// target. The function gets a pointer to const, which is null if the entity lacks the field, the field is null, or the
+/// related entity lacks the component. For queries over a world. The field need not be declared a relation.
 template <auto kLink_, class Term>
 struct Related : detail::FieldTerm<Term::kMember, detail::TermKind{.is_optional = true, .of_parent = true}> {
     static constexpr auto kLink = kLink_;
@@ -239,8 +239,8 @@ struct WithCommands {
     }
 };
 
-/// The value of a field that may be missing and is split into several columns. The value is assembled from the columns;
-/// it is used and passed like a pointer to the field.
+/// The value of an optional field that is split into several columns. The value is assembled from the columns; it is
+/// used and passed like a pointer to the field.
 template <class View>
 class OptionalValue : public FoundValue<typename View::Value> {
 public:
@@ -252,8 +252,7 @@ public:
     }
 };
 
-/// The type that a function gets for a field that may be missing: a pointer to const, or a type that is used like a
-/// pointer.
+/// The type that a function gets for an optional field: a pointer to const, or a type that is used like a pointer.
 template <class View>
 using OptionalOf =
     std::conditional_t<View::kLayout == ColumnLayout::kSplit || View::kLayout == ColumnLayout::kInColumns,
@@ -301,7 +300,7 @@ constexpr bool names_member() {
     else
         return false;
 }
-/// Whether a term names the field `kMember`, or names the same component and one of the two names all of its fields.
+/// Whether a term names the field `kMember`, or both name the same component and one of them names all of its fields.
 template <auto kMember, class Term>
 constexpr bool names_part_of() {
     if constexpr (names_member<kMember, Term>())

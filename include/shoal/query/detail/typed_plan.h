@@ -54,7 +54,7 @@ void add_plan_terms(const PlanTerm* first, PlanTerm*& to, std::uint16_t number, 
     }
 }
 
-/// Returns a number that grows with the value. A NaN is greater than all other values; both zeros are equal.
+/// Returns a number that increases with the value. A NaN is greater than all other values; both zeros are equal.
 template <class Value>
 std::uint64_t rank_of(Value value) {
     if constexpr (std::is_enum_v<Value>) {
