@@ -92,7 +92,7 @@ public:
     }
 
 private:
-    /// Entities begin to end - 1 have the components place, place + 1 ...
+    /// Entity begin + i has component place + i, for all entities in [begin, end).
     struct Stretch {
         std::uint32_t begin, end, place;
     };

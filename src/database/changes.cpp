@@ -41,8 +41,8 @@ Result<std::uint32_t> Database::remove_values(const Schema& component, std::span
     return remove(entities, std::span<const ComponentType>(&*type, 1));
 }
 
-/// Lists the changes that one move can make, and makes the changes that give one entity several values. Errors: as for
-/// change().
+/// Lists the changes that a single move can make. Makes the other changes, which give one entity several values.
+/// Errors: as for change().
 Status Database::list_changes(std::span<const ComponentChange> changes, bool are_of_one, ChangeCounts& counts,
                               std::span<const Entity> entities) {
     given_.clear();

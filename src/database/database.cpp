@@ -114,7 +114,7 @@ Result<ComponentType> Database::add_component(const Schema& schema) {
     alone_->note(*this, schema.id());
     component_directory()->note(*this, schema.id());
     if (!schema.many()) return component;
-    // Further values are removed with the rows of their entities, so their stores need not look for deaths.
+    // Further values are removed with the rows of their entities, so their stores need not check for dead entities.
     further_.resize(component->number + 1, nullptr);
     further_[component->number] = make_owned<OwnedRows>("database", graph_.schema(*component), entities_, pool_,
                                                         OwnedRowsOptions{.follows_deaths = false});
@@ -163,7 +163,7 @@ Database::TypedList& Database::remember_list(std::uint32_t slot, std::span<const
     return *(lists_[slot] = list);
 }
 
-/// Looks up the addresses to which the next row of a list is written.
+/// Looks up the addresses to which the next row for a list of types is written.
 void Database::note_table(TypedList& list, Zone zone, std::span<const ComponentType> components) {
     DatabaseTable* const table = find_table(*list.type, zone);
     if (table == nullptr) return;
@@ -200,8 +200,8 @@ Result<DatabaseTable*> Database::step(DatabaseTable& from, DatabaseTable::Step& 
 }
 
 /// Looks up the addresses that the next row needs for the step that a row has just taken. `change` is what the call
-/// does to the bits of the component types that it names; names(component) returns whether it names a type. Returns
-/// whether the addresses were looked up.
+/// does to the bits of the component types that it names; names(component) returns whether the call names a type.
+/// Returns whether the addresses were looked up.
 template <class Names>
 bool Database::prepare(DatabaseTable& from, DatabaseTable::Step& step, TypedKey key, StepChange change, Names&& names) {
     if (step.key != key) return false;
@@ -267,7 +267,7 @@ const TakePlan& Database::plan_to(const DatabaseTable& from, const DatabaseTable
     return graph_.plan(from.type(), to.type());
 }
 
-/// Forgets the targets that steps and lists remember, because tables were removed.
+/// Forgets the targets that steps and lists remember, because tables have been removed.
 void Database::forget_steps() {
     for (TypedList* list : lists_)
         if (list != nullptr) list->table = nullptr;
@@ -276,7 +276,7 @@ void Database::forget_steps() {
 
 /// If the entities own consecutive rows of a table, moves these rows together and gives them the values of the call.
 /// find_target(table) returns the table to which the rows of a table move. Returns how many rows were moved, or 0 if
-/// the rows must be moved by group. Errors: no memory; nothing has changed.
+/// the rows must be moved by group. Errors: no memory. On error, nothing has changed.
 template <class FindTarget>
 Result<std::uint32_t> Database::transfer_as_run(Arguments& arguments, FindTarget&& find_target) {
     const DatabaseRow run = find_run(arguments.entities());
@@ -295,7 +295,7 @@ Result<std::uint32_t> Database::transfer_as_run(Arguments& arguments, FindTarget
 }
 
 /// Finds the target of each selected group and makes room in it, and in `first` for the entities without a row.
-/// Errors: no memory; nothing has changed, and the selection is empty.
+/// Errors: no memory. On error, nothing has changed, and the selection is empty.
 template <class FindTarget>
 Status Database::prepare_selected(Arguments& arguments, FindTarget&& find_target, DatabaseTable* first) {
     Status status;
@@ -356,7 +356,7 @@ Result<AddCounts> Database::add(std::span<const Entity> entities, std::span<cons
     return add_values(arguments, **first);
 }
 
-/// add() if some of the values have `many` types: every living entity gains a value.
+/// The case of add() in which some of the values are of `many` types: every living entity gains a value.
 Result<AddCounts> Database::add_further(Arguments& arguments, DatabaseTable& first) {
     if (Status status = reserve_further(arguments); !status) return status;
     Result<AddCounts> counts = add_values(arguments, first);

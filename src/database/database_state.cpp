@@ -119,7 +119,7 @@ Status DatabaseTable::load(SnapshotReader& from, std::span<const Schema* const> 
 void Database::save(SnapshotWriter& to) const {
     std::string names;
     for (const Schema* schema : schemas()) names += concat(schema->name(), '\n');
-    // The archetypes of the tables, in their order; other archetypes are not part of the state.
+    // The archetypes of the tables, in the order of the tables; other archetypes are not part of the state.
     constexpr std::uint32_t kNotSaved = 0xFFFFFFFF;
     Array<std::uint32_t> saved_types(archetypes().size(), kNotSaved, Owner("database"));
     Array<std::uint32_t> members{Owner("database")};  // for each archetype: how many types, then their numbers

@@ -43,7 +43,7 @@ bool Database::names_many(std::span<const ComponentValues> values) const {
 }
 
 /// Makes room for the first values that the entities of a call already have. These values move when others are added
-/// before them. Errors: no memory; nothing has changed.
+/// before them. Errors: no memory. On error, nothing has changed.
 Status Database::reserve_further(Arguments& arguments) {
     const bool may_repeat = arguments.entities().size() > 1;
     BitSet named{Owner("database")};
@@ -66,8 +66,8 @@ Status Database::reserve_further(Arguments& arguments) {
     return {};
 }
 
-/// Makes the value in a row the second of its entity, to free the row for another value. Opaque fields in the row
-/// are then default-constructed, and other fields hold arbitrary bytes. Requires: room is reserved.
+/// Moves the value in a row to second place in its entity's list, to free the row for another value. Opaque fields in
+/// the row are then default-constructed, and other fields hold arbitrary bytes. Requires: room is reserved.
 void Database::push_first(DatabaseTable& table, std::uint32_t row, ComponentType component) {
     const std::uint32_t second = further_values(component)->append(table.entities()[row]);
     swap_value(table, row, component, second);

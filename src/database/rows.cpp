@@ -13,7 +13,7 @@ namespace shoal {
 
 // --- room --------------------------------------------------------------------------------------------------------
 
-/// Makes room for `count` more rows. Errors: no memory; nothing has changed.
+/// Makes room for `count` more rows. Errors: no memory. On error, nothing has changed.
 Status Database::reserve_rows(DatabaseTable& table, std::size_t count) {
     if (count == 0) return {};
     const std::uint32_t room = options_.capacity_rows - table.num_rows();
@@ -42,8 +42,8 @@ Status Database::reserve_entries(std::span<const Entity> entities) {
     return directory_.reserve(std::min(highest, static_cast<std::uint32_t>(entities_.num_indices_used())));
 }
 
-/// Makes room in the targets of all groups, and in `first` for the entities without a row. Errors: no memory; no row
-/// has changed.
+/// Makes room in the targets of all groups, and in `first` for the entities without a row. Errors: no memory. On error,
+/// no row has changed.
 Status Database::reserve_targets(DatabaseTable* first) {
     return reserve_in_all([&](auto&& visit) {
         if (first != nullptr) visit(*first, static_cast<std::uint32_t>(selection_->missing().size()));
@@ -65,7 +65,8 @@ std::uint32_t Database::place_leading(DatabaseTable& table, std::span<const Enti
     return count;
 }
 
-/// Gives rows to living entities that have none. Entities with a row are skipped or, with `sets`, given the values.
+/// Gives rows to living entities that have none. An entity that has a row is skipped or, if `sets`, is given the
+/// values.
 Result<AddCounts> Database::insert_into(DatabaseTable& table, Arguments& arguments, bool sets) {
     if (Status status = reserve_entries(arguments.entities()); !status) return status;
     arguments.keep_apart_from(table);
@@ -73,7 +74,7 @@ Result<AddCounts> Database::insert_into(DatabaseTable& table, Arguments& argumen
     return insert_reserved(table, arguments, sets, 0, arguments.entities().size());
 }
 
-/// Like insert_into(), for entities `begin` to `end` - 1 of a call. Requires: room is reserved.
+/// Like insert_into(), but for a call's entities in [begin, end). Requires: room is reserved.
 AddCounts Database::insert_reserved(DatabaseTable& table, Arguments& arguments, bool sets, std::size_t begin,
                                     std::size_t end) {
     AddCounts counts;
@@ -121,8 +122,8 @@ DatabaseRow Database::find_run(std::span<const Entity> entities) const {
 
 // --- moving ------------------------------------------------------------------------------------------------------
 
-/// Moves every group to its target and gives it the values of the call. Groups that stay in their table only get the
-/// values.
+/// Moves every group to its target and gives it the values of the call. If a group stays in its table, only its values
+/// are written.
 void Database::transfer(std::span<const Entity> entities, std::span<const ComponentValues> values) {
     Selection& s = *selection_;
     const auto goes_singly = [](const Selection::Group& group) {

@@ -18,7 +18,7 @@ SHOAL_INLINE void Database::remove_row(DatabaseTable& table, std::uint32_t row) 
 }
 
 /// Makes room in several tables or, after an error, in none. for_each_gain(visit) calls visit(table, number of rows),
-/// any number of times for each table. Errors: no memory; no row has changed.
+/// any number of times for each table. Errors: no memory. On error, no row has changed.
 template <class ForEachGain>
 Status Database::reserve_in_all(ForEachGain&& for_each_gain) {
     for_each_gain([](DatabaseTable& table, std::uint32_t count) { table.num_wanted_ += count; });
@@ -40,7 +40,7 @@ namespace detail {
 inline constexpr std::size_t kPrefetchFrom = 4096;  // with fewer entities in a call, the data is in the cache anyway
 inline constexpr std::size_t kPrefetchAhead = 48;
 
-inline constexpr std::size_t kFewRows = 8;    // up to this many rows are moved one by one
+inline constexpr std::size_t kFewRows = 8;    // up to this number of rows are moved one by one
 inline constexpr std::size_t kRowsAhead = 8;  // rows whose columns are prefetched while rows are moved one by one
 
 }  // namespace detail

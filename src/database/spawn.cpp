@@ -1,6 +1,6 @@
 // Spawning: the batches of one blob are kept until the last has arrived, because only then are the component types of
-// every entity known. Then entities in the same zone that have the same component types, and whose components are
-// consecutive in every batch, are placed as a run, with one copy per column.
+// every entity known. Entities in the same zone that have the same component types, and whose components are
+// consecutive in every batch, are then placed as a run, with one copy per column.
 //
 //     blob entity       0 1 2 3 | 4 5 | 6          runs of equal zone and archetype
 //     position          0 1 2 3 | 4 5 | .          the index of each in the batch of its component type
@@ -64,10 +64,10 @@ public:
 
 private:
     static constexpr std::uint32_t kNowhere = SpawnZones::kNowhere;
-    static constexpr std::size_t kLongRun = 16;  // copying a run of this many entities is cheaper than gathering it
+    static constexpr std::size_t kLongRun = 16;  // from this length on, copying a run is cheaper than gathering it
     static constexpr std::size_t kBlockEntities = 2048;
 
-    /// The blob entities from begin to end - 1 of some copies.
+    /// The blob entities in [begin, end) of some copies.
     struct EntitySpan {
         std::uint32_t begin, end;
         std::uint32_t first_copy, num_copies;
@@ -86,7 +86,7 @@ private:
     std::size_t num_tables() const { return database_.all_tables().size(); }
     std::uint32_t num_blob_entities() const { return batches_[0].num_blob_entities; }
 
-    /// Notes where the component of each blob entity is in each batch.
+    /// Records where the component of each blob entity is in each batch.
     void find_places() {
         places_.find(batches_, has_places(), [this](std::uint32_t batch, std::uint32_t place) {
             SHOAL_ASSERT(database_.further_values(components_[batch]) != nullptr,
@@ -134,7 +134,7 @@ private:
         return {};
     }
 
-    /// Adds the batches to entities, some of which already have rows here. After an error, nothing has changed.
+    /// Adds the batches to entities, some of which already have rows here. On error, nothing has changed.
     Status add_to_rows() {
         if (Status status = find_targets(); !status) return status;
         const Status status = reserve([&](auto&& visit) {
@@ -206,8 +206,8 @@ private:
         for (std::uint32_t b = 0; b < batches_.size(); ++b) {
             OwnedRows* const further = database_.further_values(components_[b]);
             if (further == nullptr) continue;
-            // If an entity has values, each new value takes the place of the value in the row, which then needs room
-            // elsewhere.
+            // If an entity already has values, each new value replaces the value in the row, and the replaced value
+            // needs room elsewhere.
             std::size_t count = has_rows_ ? batches_[b].entity_index.size() : 0;
             for (std::size_t i = 0; i < further_.size() && !has_rows_; ++i) count += further_[i].batch == b;
             std::uint32_t highest = 0;

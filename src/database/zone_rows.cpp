@@ -221,7 +221,7 @@ struct Database::ReturningRows {
                         at.row, test_bit(is_enabled[i].data(), row));
         }
     };
-    /// A saved row whose owner already has a row in the database, which gains the saved components.
+    /// A saved row whose owner already has a row in the database. The existing row gains the saved components.
     struct Given {
         std::size_t table;
         std::uint32_t row;
@@ -404,8 +404,8 @@ Result<Database::ReturningRows::Table> Database::ReturningRows::Table::read(Data
     return made;
 }
 
-/// Places the rows of a table whose owners have no row yet. Errors: the rows are not valid; no memory; some rows may
-/// already be placed.
+/// Places the rows of a table whose owners have no row yet. Errors: the rows are not valid; no memory. On error, some
+/// rows may already be placed.
 Status Database::ReturningRows::read_rows(Zone zone, SnapshotReader& from) {
     Result<Table> table = Table::read(database, from);
     if (!table) return table.status();
@@ -459,7 +459,7 @@ void Database::ReturningRows::gain_rows() {
     }
 }
 
-/// Reads the values after the first of each entity.
+/// Reads each entity's values after the first.
 Result<Database::ReturningRows::Further> Database::ReturningRows::Further::read(const Database& database,
                                                                                 SnapshotReader& from,
                                                                                 ComponentType component) {
@@ -474,7 +474,7 @@ Result<Database::ReturningRows::Further> Database::ReturningRows::Further::read(
     return made;
 }
 
-/// Reads the values after the first of each entity, and makes room for them and for the values in `later`.
+/// Reads each entity's values after the first, and makes room for them and for the values in `later`.
 Status Database::ReturningRows::read_further(SnapshotReader& from, ComponentType component) {
     const SnapshotPath::Scope scope = from.in(concat("further/", database.schema(component).name()));
     Result<Further> made = Further::read(database, from, component);

@@ -32,12 +32,12 @@
 //        `----- index ----> row 5 --> row 2       "old" --> "large"           values 1 and 2
 //
 // All calls take effect immediately; rows of entities that were destroyed elsewhere are removed at
-// settle(). Passes request changes through Commands; see commands.h. A call may be given spans of any table's columns.
-// The destructor of a component may destroy other entities. During a call that removes components from many entities or
-// moves their rows, it may destroy entities only one at a time, and may change nothing else. Setting a component must
-// not change the database. Calls that would leave rows inconsistent fail an assertion. Thread: structural calls from
-// one thread at a time, and not while a loop or a world's schedule runs (see DatabaseLock; asserted). Between
-// structural calls, any thread may make const calls.
+// settle(). Passes request changes through Commands; see commands.h. The arguments of a call may be spans of any
+// table's columns. The destructor of a component may destroy other entities. During a call that removes components from
+// many entities or moves their rows, it may destroy entities only one at a time, and may change nothing else. Setting a
+// component must not change the database. Calls that would leave rows inconsistent fail an assertion. Thread:
+// structural calls from one thread at a time, and not while a loop or a world's schedule runs (see DatabaseLock;
+// asserted). Between structural calls, any thread may make const calls.
 
 #include "shoal/database/detail/archetype_graph.h"
 #include "shoal/database/detail/component_slots.h"
@@ -105,7 +105,8 @@ public:
     // --- entities ------------------------------------------------------------------------------------------------
 
     /// Fills `out` with new entities of an archetype. Components that `values` does not name get their defaults;
-    /// columns in `values` have one element per entity. Errors: no ids, no memory or a full table; no entity was made.
+    /// columns in `values` have one element per entity. Errors: no ids, no memory or a full table. On error, no entity
+    /// is created.
     SHOAL_API Status create(std::span<Entity> out, const Archetype& type, Zone zone,
                             std::span<const ComponentValues> values = {});
     /// Fills `out` with new entities that have these components. Each component gets its default value, one value for
@@ -150,7 +151,8 @@ public:
 
     /// Fills `out` with new entities that have these components, some of which may be Disabled<T>, and calls fill(rows)
     /// to write their values into the columns: see NewRows. Values that `fill` does not write have their defaults.
-    /// Errors: as for create(); `fill` was not called. Requires: `fill` makes no structural calls to this database.
+    /// Errors: as for create(). On error, `fill` is not called. Requires: `fill` makes no structural calls to this
+    /// database.
     template <GivenComponent... Ts, class Fill>
     Status create_in_place(std::span<Entity> out, Zone zone, Fill&& fill)
         requires(sizeof...(Ts) > 0 && std::is_invocable_v<Fill&, const NewRows&>);
@@ -174,7 +176,7 @@ public:
         requires(sizeof...(Ts) > 0);
 
     /// Makes room for `count` more entities with these components in a zone. Calls that create entities there or move
-    /// them there then need no more memory for rows. Errors: no memory or a full table; nothing has changed.
+    /// them there then need no more memory for rows. Errors: no memory or a full table. On error, nothing has changed.
     SHOAL_API Status reserve(const Archetype& type, Zone zone, std::size_t count);
     template <DescribedComponent... Ts>
     Status reserve(std::size_t count, Zone zone)
@@ -191,7 +193,7 @@ public:
     }
 
     /// Gives a row to each living entity that has no row here. Other entities are skipped. Errors: no memory or a full
-    /// table; nothing has changed.
+    /// table. On error, nothing has changed.
     SHOAL_API Result<AddCounts> insert(std::span<const Entity> entities, const Archetype& type, Zone zone,
                                        std::span<const ComponentValues> values = {});
     template <GivenComponent... Ts>
@@ -219,7 +221,7 @@ public:
     /// Adds components to living entities, or sets the values of components that they already have (a component for
     /// which no value is given keeps its value). Entities without a row get one in the first zone. num_added counts the
     /// entities that gained a component. For a `many` type, each entity gains a value at the front of its list.
-    /// Disabled{Asleep{}} adds a disabled component. Errors: no memory or a full table; nothing has changed.
+    /// Disabled{Asleep{}} adds a disabled component. Errors: no memory or a full table. On error, nothing has changed.
     SHOAL_API Result<AddCounts> add(std::span<const Entity> entities, std::span<const ComponentValues> values);
     template <GivenComponent... Ts>
     Result<AddCounts> add(std::span<const Entity> entities, const Ts&... values)
@@ -231,8 +233,8 @@ public:
         requires(sizeof...(Ts) > 0);
 
     /// Removes components, including all values of `many` types, and returns how many entities lost a component. Until
-    /// the database settles, dead entities keep their rows: they can lose components and move to other zones as living
-    /// ones do, but cannot gain components. Errors: as for add().
+    /// the database settles, dead entities keep their rows: they can lose components and move to other zones like
+    /// living ones, but cannot gain components. Errors: as for add().
     SHOAL_API Result<std::uint32_t> remove(std::span<const Entity> entities, std::span<const ComponentType> components);
     template <DescribedComponent... Ts>
     Result<std::uint32_t> remove(std::span<const Entity> entities);
@@ -344,8 +346,8 @@ public:
     void for_each_table_of_zone(Zone zone, Visit&& visit) const {
         tables_.for_each_of_zone(zone, visit);
     }
-    /// Grows when a table number is freed: anything derived from all_tables() is then out of date. While it stays the
-    /// same, tables are only appended.
+    /// Increases when a table number is freed: anything derived from all_tables() is then out of date. While it stays
+    /// the same, tables are only appended.
     std::uint64_t table_list_epoch() const { return tables_.epoch(); }
     /// Where the columns of a component type are in each table, for look-ups; kept up to date as tables are added.
     /// Shape: indexed by table number; nullptr: the table lacks the type. Lifetime: the database. Thread: any, between
@@ -353,7 +355,7 @@ public:
     const Array<const PhysicalColumn*>& columns_of(ComponentType component) const {
         return tables_.columns_of(component);
     }
-    /// Grows with every row that is added, removed or moved, and with every bit that is flipped.
+    /// Increases with every row that is added, removed or moved, and with every bit that is flipped.
     std::uint64_t num_structural_changes() const { return tables_.num_changes(); }
     SHOAL_API std::uint64_t num_rows() const;
     SHOAL_API std::uint64_t num_rows(Zone zone) const;
@@ -363,14 +365,15 @@ public:
 
     // --- zones whose rows are kept elsewhere ---------------------------------------------------------------------
 
-    /// Writes the rows in a zone, with all values of its entities, so that read_zone() can restore them in a database
-    /// with the same entities. Refuses rows with opaque fields, and rows that refer to read-only arrays of a resource,
-    /// because nothing would keep the resource loaded.
+    /// Writes the rows in a zone, with all values of the zone's entities, so that read_zone() can restore them in a
+    /// database with the same entities. Refuses rows with opaque fields. Also refuses rows that refer to a resource's
+    /// read-only arrays, because nothing would keep the resource loaded.
     SHOAL_API void write_zone(Zone zone, SnapshotWriter& to) const;
-    /// Gives the rows that write_zone() wrote to the entities that are still alive. An entity that already has a row
-    /// moves to the zone, and gains the components that it lacks and the saved values of `many` types. The entities in
-    /// `gone`, in ascending order, count as dead even if their ids are in use again. Returns how many entities had no
-    /// row. Errors: a component type has different fields; no memory or a full table; nothing has changed.
+    /// Restores the rows that write_zone() wrote, except the rows of entities that have died since then. An entity that
+    /// already has a row moves to the zone, and gains the components that it lacks and the saved values of `many`
+    /// types. The entities in `gone`, in ascending order, count as dead even if their ids are in use again. Returns how
+    /// many entities had no row. Errors: a component type has different fields; no memory or a full table. On error,
+    /// nothing has changed.
     SHOAL_API Result<std::uint32_t> read_zone(Zone zone, SnapshotReader& from, std::span<const Entity> gone = {});
     /// Checks the output of write_zone() as read_zone() does, except for the owners of the rows. Adds no rows, but may
     /// add archetypes. Returns the owners, including dead ones, in ascending order. Errors: read_zone() would refuse
@@ -384,7 +387,7 @@ public:
     SHOAL_API ZoneSet take_watched_zones();
     /// Returns the zones recorded since the last take_watched_zones(), and keeps them.
     SHOAL_API ZoneSet watched_zones() const;
-    /// Notes that a query visits some zones. Thread: any.
+    /// Records that a query visits some zones. Thread: any.
     void note_visit(const ZoneSet& zones) const {
         if (SHOAL_UNLIKELY(watched_zones_ != nullptr)) note_watched(zones);
     }
@@ -395,9 +398,9 @@ public:
     /// the component type. SpawnOptions::root_poses are applied to that field first, as they are to the roots of
     /// transforms. A position that is not a number is in the zone for large entities. The zone is the first of these
     /// that exists: the zone that the source names for the entity or an ancestor (see spawn_zone.h), the tile of its
-    /// field, its parent's zone, the database's first zone. PositionLinks::keep_in_tiles() does the same, and also
+    /// field, its parent's zone, or the database's first zone. PositionLinks::keep_in_tiles() does the same, and also
     /// moves rows later. Errors: there is no such field, or it is not a single Vec3; another field or grid was set
-    /// before; nothing has changed.
+    /// before. On error, nothing has changed.
     SHOAL_API Status spawn_into_tiles(ComponentType component, std::string_view field, const GridZones& tiles);
     template <auto kMember>
     void spawn_into_tiles(const GridZones& tiles);
@@ -431,7 +434,7 @@ public:
     SHOAL_API Result<std::uint32_t> add_values(const Schema& component, std::span<const Entity> entities,
                                                const AddedValues& values) override;
     SHOAL_API Result<std::uint32_t> remove_values(const Schema& component, std::span<const Entity> entities) override;
-    /// Each entity moves once for all changes, unless the changes give it several values of a `many` type.
+    /// Each entity moves only once for all of its changes, unless they give it several values of a `many` type.
     SHOAL_API Status change(std::span<const Entity> entities, std::span<const ComponentChange> changes,
                             ChangeCounts& counts) override;
     SHOAL_API Result<ChangePromise> prepare_change(std::span<const Entity> entities,

@@ -7,7 +7,7 @@
 //
 // An entity is in the tile of its centre and may reach half a tile beyond it: widen a query by the largest half extent
 // of the entities that it looks for. The tiles at the border have no outer edge, so no position is outside. Every
-// region touches the zone for entities that are larger than a tile.
+// region includes the zone for entities that are larger than a tile.
 //
 //     GridZones tiles({.origin = {-100, 0, -100}, .tile_size = 12.5f, .num_x = 16, .num_y = 16, .up = GridUp::kY});
 //     if (Status s = sea.create<Position>(fish, tiles.zone_of(place), Position{place}); !s) return s;

@@ -68,7 +68,7 @@ public:
         __builtin_prefetch(rows_.entries().data() + entity.index());
         __builtin_prefetch(tables_.data() + entity.index());
     }
-    /// Whether the `covered` calls work for all of `entities`. Cost: a fraction of a look-up per entity.
+    /// Whether the `covered` functions may be called for all of `entities`. Cost: a fraction of a look-up per entity.
     bool covers(std::span<const Entity> entities) const {
         return upper_tables_.capacity() == 0 && rows_.covers(entities);
     }
@@ -91,7 +91,7 @@ public:
     }
     /// Sets the table for all of `entities`.
     SHOAL_API void set_table(std::span<const Entity> entities, std::uint32_t table);
-    /// Gives consecutive rows of a table to the leading entities, up to the first one that is dead or has a row, and
+    /// Gives consecutive rows of a table to entities, stopping before the first one that is dead or has a row, and
     /// returns how many entities got a row. Requires: room is reserved.
     SHOAL_API std::uint32_t set_leading(std::span<const Entity> entities, const EntityManager& living,
                                         std::uint32_t table, std::uint32_t first_row);
@@ -103,7 +103,7 @@ public:
         if (entity.index() < tables_.capacity()) __builtin_prefetch(tables_.data() + entity.index());
     }
 
-    /// Makes room for entities with indices up to `max_index`. Errors: no address space; nothing has changed.
+    /// Makes room for entities with indices up to `max_index`. Errors: no address space. On error, nothing has changed.
     SHOAL_API Status reserve(std::uint32_t max_index);
     /// Makes room for table numbers below `num_tables`. Errors: as for reserve().
     SHOAL_API Status reserve_tables(std::uint32_t num_tables);

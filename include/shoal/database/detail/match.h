@@ -21,7 +21,7 @@ public:
     SHOAL_API DatabaseMatch(const Database& database, std::span<const ComponentType> with,
                             std::span<const ComponentType> without = {});
 
-    /// Finds what has changed since the last call. Returns whether tables were added or removed. Cost: a comparison if
+    /// Looks for changes since the last call. Returns whether tables were added or removed. Cost: a comparison if
     /// nothing has changed.
     bool refresh() {
         if (SHOAL_LIKELY(is_fresh())) return false;
@@ -30,7 +30,7 @@ public:
     }
 
     /// Calls visit(table) for each matching table that has rows, in the order of table numbers. Requires, here and
-    /// below: no table was added or removed since the last refresh().
+    /// below: no table has been added or removed since the last refresh().
     template <class Visit>
     void for_each_table(Visit&& visit) const {
         SHOAL_ASSERT(is_fresh(), "tables came or went after the match looked at them; call refresh() before a loop");
@@ -69,7 +69,7 @@ public:
     SHOAL_API std::uint64_t rows_of_word(const DatabaseTable& table, std::uint32_t word) const;
 
 private:
-    static constexpr std::size_t kTablesPerZone = 4;  // a guess: how many tables of a zone are visited per match
+    static constexpr std::size_t kTablesPerZone = 4;  // an estimate: how many of a zone's tables are visited per match
 
     /// Whether all tables of the database have been looked at, and no table has been removed since then.
     bool is_fresh() const {

@@ -38,7 +38,7 @@ public:
     bool get(std::uint32_t row) const { return test_bit(words_, row); }
     void set(std::uint32_t row, bool value) { set_bit(words_, row, value); }
     void set(RowRange rows, bool value) { set_bits(words_, rows.begin, rows.end, value); }
-    /// Makes room for `num_rows` rows. Errors: no memory; nothing has changed.
+    /// Makes room for `num_rows` rows. Errors: no memory. On error, nothing has changed.
     SHOAL_API Status reserve(std::uint32_t num_rows);
     SHOAL_API void release();
     /// Shape: bit row % 64 of word row / 64.
@@ -107,7 +107,7 @@ public:
             [this, first](std::uint32_t c) { return table_.column(first + c); }, struct_offset<kMember>(), num_rows(),
             table_, first);
     }
-    /// The writable view of a field, for a pass that marks what it has written when it ends: see mark_written.
+    /// The writable view of a field, for a pass that marks its writes when it ends: see mark_written.
     template <auto kMember>
     WriteColumn<kMember> unmarked_column(ComponentType component) {
         const std::uint32_t first = required_column(component);
@@ -165,11 +165,11 @@ private:
         bool has_reserved_bits() const { return target->num_rows() < num_reached; }
         /// Looks up how many rows the bits of the target have room for.
         SHOAL_API void look_up_reach();
-        /// Writes the bits of a row that moves to the end of the target, and replaces them in `from` by the bits of the
-        /// last row. Not inline, so that rows without bits do not pay for the registers that this uses.
+        /// Writes the bits of a row that moves to the end of the target, and replaces them in `from` with the bits of
+        /// the last row. Not inline, so that rows without bits do not pay for the registers that this uses.
         __attribute__((noinline)) SHOAL_API void move_bits(const DatabaseTable& from, std::uint32_t row) const;
 
-        std::uint32_t num_reached = 0;  // rows for which all bits of the target have room; it only grows
+        std::uint32_t num_reached = 0;  // the number of rows whose bits the target has room for; it only grows
     };
 
     /// The component type that a call with C++ types last enabled or disabled.

@@ -27,8 +27,8 @@ public:
 
     /// Returns the table of an archetype in a zone, or nullptr.
     SHOAL_API DatabaseTable* find(const Archetype& type, Zone zone) const;
-    /// Returns the table of an archetype in a zone, and makes it if there is none. Errors: no address space; nothing
-    /// has changed.
+    /// Returns the table of an archetype in a zone, and makes it if there is none. Errors: no address space. On error,
+    /// nothing has changed.
     SHOAL_API Result<DatabaseTable*> find_or_make(const Archetype& type, Zone zone);
     /// Requires: a table has this number.
     DatabaseTable& operator[](std::uint32_t number) const { return *tables_[number]; }
@@ -61,7 +61,7 @@ public:
             visit(*tables_[next]);
     }
 
-    /// Grows with every row that is added, removed or moved, and with every bit that is flipped.
+    /// Increases with every row that is added, removed or moved, and with every bit that is flipped.
     std::uint64_t num_changes() const { return num_changes_; }
     void count_changes(std::uint64_t count = 1) { num_changes_ += count; }
     /// Must be called when a table becomes empty, or is no longer empty.
@@ -74,7 +74,8 @@ public:
     /// Writes the list of tables, without their rows. `saved_types` has the saved number of each archetype.
     SHOAL_API void save(SnapshotWriter& to, std::span<const std::uint32_t> saved_types) const;
     /// Makes the tables that save() wrote, and removes other tables. `types` are the archetypes by their saved numbers;
-    /// existing tables keep their rows. Errors: the saved tables contradict each other; the set stays consistent.
+    /// existing tables keep their rows. Errors: the saved tables contradict each other. On error, the set stays
+    /// consistent.
     SHOAL_API Status load(SnapshotReader& from, std::span<const Archetype* const> types);
 
     /// Checks that the numbers, bits and lists are consistent.

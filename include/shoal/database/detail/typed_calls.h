@@ -12,7 +12,7 @@ struct Database::TypedList {
     const Archetype* type = nullptr;
     DatabaseTable* table = nullptr;                // may be nullptr
     std::uint64_t placement = 0;                   // the table's placement when the addresses were looked up
-    Array<std::byte*> columns{Owner("database")};  // the columns of all component types of the list, in its order
+    Array<std::byte*> columns{Owner("database")};  // the columns of all component types in the list, in its order
     Array<PresenceBits*> bits{Owner("database")};  // the bits of its enableable component types, in its order
 
     /// Whether the table has room for the bits of one more row.
@@ -113,7 +113,7 @@ Status Database::create(std::span<Entity> out, Zone zone)
     requires(sizeof...(Ts) > 0)
 {
     require_unlocked_for<Ts...>("create()");
-    if constexpr ((detail::kHasOpaque<Ts> || ...))  // only C++ has the defaults of opaque fields
+    if constexpr ((detail::kHasOpaque<Ts> || ...))  // only C++ code knows the defaults of opaque fields
         return create<Ts...>(out, zone, Ts{}...);
     else
         return create(out, archetype<Ts...>(), zone);

@@ -15,7 +15,7 @@ namespace shoal {
 struct ZoneStatistics {
     Zone zone = 0;
     ComponentType component{};
-    StoreStatistics held{};  ///< its text is valid as long as the database
+    StoreStatistics held{};  ///< its text is valid as long as the database exists
 };
 
 /// Returns one entry for each zone and component type that has a table there, sorted by zone, then by component type.

@@ -22,13 +22,13 @@ enum class Mistake : std::uint8_t {
     kNamedTwice,         ///< two terms name the same field
     kNeedsWorld,         ///< a term that only a query over a world may have
     kNotesTwice,         ///< more than one of `Added`, `Removed` and `Changed`
-    kNotesMany,          ///< `Added`, `Removed` or `Changed` in a query that reads a `many` type, or of one
+    kNotesMany,          ///< `Added`, `Removed` or `Changed` of a `many` type, or in a query that reads a `many` type
     kLinksMany,          ///< `Related` by a field of a `many` type
     kRemovedIsEmpty,     ///< `Removed` of a type that has no fields, or has fields that are not plain bytes
     kNoSingleton,        ///< `Singleton` of a type that is not a singleton
     kWritesSingleton,    ///< a query that also visits rows writes a singleton
     kWritesOfParents,    ///< a component is written, and is also read from parents
-    kWritesComputed,     ///< a component is written that its store computes
+    kWritesComputed,     ///< a computed component is written
     kBesideWorld,        ///< a directory is given together with another store
     kNoManager,          ///< none of the given stores has the component
     kNoDriver,           ///< no term selects rows
