@@ -343,7 +343,7 @@ private:
         return num_chunks == chunks_.size() ? Status() : error("chunks", "they are not those of the loops");
     }
 
-    /// Notes which pending entities each chunk has. Errors: an entity occurs twice, or is missing.
+    /// Records which pending entities each chunk has. Errors: an entity occurs twice, or is missing.
     Status check_pending() {
         constexpr std::uint32_t kMostBlocks = std::uint32_t((kPendingNumberMask + 1) / kPendingBlock);
         if (blocks_.size() > kMostBlocks) return error("pending_blocks", "there are more entities than there can be");

@@ -147,7 +147,7 @@ void CommandLog::apply(SettleCounts* counts) {
         const SettleCounts settled = settler_.settle(chunks_, epoch, num_pending, awaited);
         if (counts != nullptr) *counts += settled;
     }
-    // The destructors of values may do what callbacks may, so the mutex is not held.
+    // The destructors of values may make the same calls as callbacks, so the mutex is not held.
     for_each_chunk(settling_, [](CommandRecorder& chunk) { chunk.clear(); });
     const std::lock_guard lock(mutex_);
     for (CommandLoop* loop : settling_) recycle(loop);

@@ -76,7 +76,7 @@ public:
     bool has_loaded_lists() const { return !loaded_lists_.empty(); }
 
 private:
-    /// After this many calls without commands, no memory is left to give back.
+    /// After this number of calls without commands, there is no memory left to release.
     static constexpr std::uint32_t kMostIdle = 512;
 
     friend class CommandLoader;

@@ -76,7 +76,7 @@ public:
     // --- loops and chunks -------------------------------------------------------------------------------------------
 
     /// Numbers the blocks of pending entities. Shape: `loops` has all loops, in the order of execution.
-    /// Which chunk took a block first depends on the workers, so blocks are renumbered. Blocks for commands from
+    /// The order in which chunks take blocks depends on the workers, so blocks are renumbered. Blocks for commands from
     /// outside of passes and loops keep their numbers, because the program may hold the entities until the world
     /// settles.
     void number_blocks(std::span<CommandLoop* const> loops, EntityBits epoch, EntityBits num_pending) {
@@ -358,7 +358,7 @@ void CommandLog::save(SnapshotWriter& to) {
     const SnapshotPath::Scope scope = to.in("commands");
     const std::lock_guard lock(mutex_);
     if (const auto epoch = static_cast<std::uint32_t>(epoch_ & kPendingEpochMask); epoch != 0) to.value("epoch", epoch);
-    for_each_chunk(open_, [](CommandRecorder&) {});  // notes the numbers of rows
+    for_each_chunk(open_, [](CommandRecorder&) {});  // records the numbers of rows
     unify_lists(open_);
     Array<CommandLoop*> loops = open_;
     sort(loops);

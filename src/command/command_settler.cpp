@@ -14,9 +14,9 @@ namespace shoal {
 namespace {
 
 constexpr std::size_t kLookedAt = 512;  // number of entities that are visited at a time, so that they stay in the cache
-constexpr std::size_t kManyRows = 128;  // this many rows are worth a separate call
+constexpr std::size_t kManyRows = 128;  // from this number of rows on, a separate call is worth its cost
 
-/// Returns whether any of the bits begin to end - 1 is set.
+/// Returns whether any bit in [begin, end) is set.
 bool any_bit(const std::uint64_t* words, std::size_t begin, std::size_t end) {
     while (begin < end) {
         const std::size_t room = 64 - begin % 64, count = std::min(room, end - begin);
@@ -110,8 +110,8 @@ Entity CommandSettler::resolve(std::uint32_t chunk, Entity entity) const {
     return number == num_pending_ ? kNullEntity : scratch_.made[number];
 }
 
-/// Replaces the pending entities of a run, and sets dead ones to null. Calls note(span, are_run) for all entities,
-/// piece by piece. With `are_run`, the ids of the piece are consecutive, and all of its entities are alive.
+/// Replaces a run's pending entities, and sets its dead entities to null. Calls note(span, are_run) for all entities,
+/// piece by piece. If `are_run` is true, the ids of the piece are consecutive, and all of its entities are alive.
 template <class Note>
 void CommandSettler::resolve_entities(std::uint32_t chunk, const CommandBatch& run, Note&& note) {
     for (std::span<Entity> rest = run.entities(); !rest.empty();) {
@@ -246,8 +246,8 @@ void CommandSettler::create_rows(std::uint32_t chunk, const CommandBatch& run) {
     }
 }
 
-/// Gives components to entities that were just made. Errors: a store refuses a component; the entities stay alive, and
-/// have the components that other stores keep.
+/// Gives components to entities that were just made. Errors: a store refuses a component. On error, the entities stay
+/// alive, with the components that other stores keep.
 Status CommandSettler::create_together(const List& list, std::span<const Entity> made, Zone zone) {
     has_begun_ = false;
     if (!refused_) return refused_;
@@ -298,7 +298,7 @@ void CommandSettler::group_spawns(Kind kind) {
                  "commands spawn and copy in worlds; attach the stores to a world");
 }
 
-/// Makes overrides that refer to pending entities refer to the created entities.
+/// Replaces the pending entities in overrides with the created entities.
 void CommandSettler::resolve_overrides(std::uint32_t chunk, SpawnOverrides& overrides) {
     for (SpawnOverride& one : overrides) for_each_entity(one, [&](Entity& entity) { entity = resolve(chunk, entity); });
 }
@@ -402,8 +402,8 @@ void CommandSettler::change() {
     change_links();
 }
 
-/// Notes that each of these entities is the target of a command; some may be null. With `are_run`, their ids are
-/// consecutive.
+/// Records that each of these entities is the target of a command; some of the entities may be null. If `are_run` is
+/// true, their ids are consecutive.
 void CommandSettler::note_named(std::span<const Entity> entities, bool are_run) {
     std::uint64_t* const once = scratch_.once.data();
     const std::size_t first = entities.front().index();
@@ -416,7 +416,8 @@ void CommandSettler::note_named(std::span<const Entity> entities, bool are_run) 
     }
 }
 
-/// Changes the entities of a run that are not targets of other commands. The rest waits for change_contended().
+/// Changes those entities of a run that are not targets of other commands. The others are changed by
+/// change_contended().
 void CommandSettler::change_rows(std::uint32_t chunk, const CommandBatch& run) {
     const std::span<const Entity> entities = run.entities();
     const bool has_dead = any_dead_ && std::ranges::find(entities, kNullEntity) != entities.end();
@@ -475,7 +476,7 @@ void CommandSettler::group_changes() {
 }
 
 /// If there are several changes, asks the stores whether they would refuse a change. Errors: a store would refuse a
-/// change; nothing has changed.
+/// change. On error, nothing has changed.
 Status CommandSettler::prepare_changes(std::span<const Entity> entities) {
     if (scratch_.by_store.size() < 2 && scratch_.changes.size() < 2) return {};
     for (StoreChanges& group : scratch_.by_store) {
@@ -547,7 +548,7 @@ void CommandSettler::change_one(std::span<const Single> commands) {
                                      value == nullptr ? nullptr : part.write, &scratch_.values.back()};
             note_change(part, store, removes, values);
         }
-    std::ranges::reverse(scratch_.changes);  // with `many`, the order counts
+    std::ranges::reverse(scratch_.changes);  // for a `many` type, the order matters
     std::ranges::reverse(scratch_.stores);
     const Status changed = change_together({&commands.front().entity, 1});
     if (changed) return;
@@ -595,8 +596,8 @@ void CommandSettler::set() {
         if (!is_overtaken(set)) set_one(set);
 }
 
-/// Lists the adds and removes of entities whose fields are set, because an add or a remove may come after the set. With
-/// `many`, adds are left out, because they do not change the other values.
+/// Lists the adds and removes of entities whose fields are set, because an add or a remove may come after the set. For
+/// a `many` type, adds are left out, because they do not change the other values.
 void CommandSettler::note_later_changes(std::span<const Single> sets) {
     Array<LaterChange>& changed = scratch_.changed;
     changed.clear();
@@ -689,7 +690,7 @@ void CommandSettler::note_change(const Part& part, const Result<Store*>& store, 
 }
 
 /// Lists the component types and the values of those rows of a run that are in `order`, or of all rows if `order` is
-/// empty. The values are meant for `entities`. Links are kept for later.
+/// empty. The values are for `entities`. Links are kept for later.
 void CommandSettler::give_values(std::uint32_t chunk, const CommandBatch& run, std::span<const std::uint32_t> order,
                                  std::span<const Entity> entities) {
     clear_given();
@@ -776,8 +777,8 @@ void CommandSettler::carry_out(std::uint32_t chunk, const CommandBatch& run, std
 }
 
 /// Creates or changes entities. give(first, count) lists the values for all entities, or for one of them. If a store
-/// refuses them together, they are created or changed one by one, so that only refused entities are lost. A created
-/// entity that is still refused is destroyed.
+/// refuses them together, they are created or changed one by one, so that only refused entities are lost. If an entity
+/// is created and then still refused, it is destroyed.
 template <class Give>
 void CommandSettler::carry_out(const List& list, std::span<const Entity> entities, Zone zone, Give&& give) {
     const bool creates = list.kind == Kind::kCreate;

@@ -73,7 +73,7 @@ private:
         Array<RootPose> poses{Owner("commands")};
     };
 
-    /// Commands of one list from several chunks, with a few from each. They are carried out in one call.
+    /// Commands of one list: a few from each of several chunks. They are carried out in one call.
     struct Batch {
         const List* list = nullptr;
         Zone zone = kNoZone;  // used for creations

@@ -79,7 +79,7 @@ void CommandRecorder::begin_run(Stream& stream, std::size_t least_rows) {
     runs_.push_back({end.list, end.begin, static_cast<std::uint32_t>(end.capacity), 0});
 }
 
-/// Notes the number of rows of the last run of a list.
+/// Records the number of rows in a list's last run.
 void CommandRecorder::note_rows(const Stream& stream) {
     if (stream.end.capacity != 0) runs_[stream.run].num_rows = static_cast<std::uint32_t>(stream.end.num_rows);
 }

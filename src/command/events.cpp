@@ -3,8 +3,8 @@
 //     array of a frame    | chunk 0 | chunk 1 | chunk 2 ...   |  room that recent frames have needed        |
 //     buffers                                  (in place)        chunk 57 | chunk 58 ... copied after them
 //
-// A chunk whose predecessors have all ended writes directly to its place in the array. In a loop, these are the first
-// worker's chunks, up to a chunk that wrote nothing or that another worker has begun.
+// Once all of its predecessors have ended, a chunk writes directly to its place in the array. In a loop, the first
+// worker's chunks do so, up to the first chunk that has written nothing or was begun by another worker.
 
 #include "shoal/command/events.h"
 
@@ -28,7 +28,7 @@ namespace {
 
 constexpr const char* kOwner = "events";
 constexpr std::size_t kLeastArrayBytes = 1024;
-constexpr std::size_t kLeastSharedBytes = std::size_t(256) << 10;  // copying this much is worth several workers
+constexpr std::size_t kLeastSharedBytes = std::size_t(256) << 10;  // from this size on, several workers copy
 
 std::atomic<std::uint32_t> g_num_logs{0};
 

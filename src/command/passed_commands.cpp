@@ -60,7 +60,7 @@ std::uint32_t number_of(const CommandBatch& run, std::uint32_t row) {
     return has_number ? run.numbers()[row] : 0;
 }
 
-/// Takes commands out of a run by setting their entity to null, so that they do nothing.
+/// Takes commands out of a run by setting their entities to null, so that they do nothing.
 class Taker {
 public:
     Taker(std::uint32_t pass, void (*visit)(void* context, const PassedCommand& command), void* context)

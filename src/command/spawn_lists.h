@@ -24,7 +24,7 @@ struct OverridingSpawn {
         detail::CommandKind::kSpawn, kOffset + sizeof(SpawnOverrides), alignof(SpawnOverrides), {&kPart, 1}};
 };
 
-/// Whether commands of a list have overrides. Requires: the commands spawn or copy.
+/// Whether commands of a list have overrides. Requires: these are spawn or copy commands.
 inline bool has_overrides(const detail::CommandList& list) { return !list.parts.empty(); }
 /// Whether the commands have poses.
 inline bool has_poses(const detail::CommandList& list) {
@@ -35,7 +35,7 @@ inline SpawnOverrides& overrides_at(const detail::CommandBatch& run, std::size_t
     return *reinterpret_cast<SpawnOverrides*>(run.value(run.list->parts.front(), row));
 }
 
-/// Calls visit(entity) for each entity that an override refers to, and stores the entity that visit() changed.
+/// Calls visit(entity) for each entity that an override refers to. If visit() changes the entity, stores the new one.
 template <class Visit>
 void for_each_entity(SpawnOverride& given, Visit&& visit) {
     if (given.value.type().type != FieldType::kEntity) return;

@@ -1,6 +1,6 @@
 #pragma once
-// Commands are changes to entities that passes request. A world, or a database without a world, makes these changes
-// when it settles.
+// Commands are requests by passes to change entities. A world, or a database without a world, makes these changes when
+// it settles.
 //
 //     schedule.add("hunt", query<Read<&Shark::hunger>, Read<&Position::value>>(sea),
 //                  [](Commands& commands, Entity shark, float hunger, const Vec3& place) {
@@ -42,12 +42,12 @@
 // the order of the list.
 //   - An entity that a command destroys is destroyed once, whatever other commands it has.
 //     A pending entity that is destroyed is never created.
-//   - Of several moves of an entity, the last one counts.
-//   - Of several adds and removes of one component type, the last one counts, with its value.
+//   - If several commands move an entity, the last one counts.
+//   - If several commands add or remove one component type, the last one counts, with its value.
 //     For a `many` type, all adds after the last remove count.
-//   - Fields are set after components are added and removed, in the order of the list: of several sets of a field, the
-//     last one counts. A set does not count if an add or a remove of the component type follows it in the list. For a
-//     `many` type, an add does not cancel a set, and the set changes the first value that the entity has then.
+//   - Fields are set after components are added and removed, in the order of the list: if several commands set a field,
+//     the last one counts. A set does not count if an add or a remove of the component type follows it in the list. For
+//     a `many` type, an add does not cancel a set, and the set changes the first value that the entity has then.
 //   - A copy has the state that the original had before the moves, adds and removes of the same settle.
 //   - A command is carried out in all stores that it affects, or in none: if one store has no room for it, the others
 //     are not changed. Other commands are still carried out. Links are made last; if a link cannot be made, only the
@@ -62,7 +62,7 @@
 //   - Otherwise commands do what the immediate calls do: an entity without a row gets one in the first zone when it is
 //     given components of the database, and moving an entity without a row does nothing. A move applies to all
 //     databases of the world.
-//   - Commands that a pass requested before it failed (see world/schedule.h) are carried out.
+//   - If a pass fails (see world/schedule.h), the commands that it has already requested are still carried out.
 // Until the settle, values pin the blobs that contain their read-only arrays, and spawns pin the blobs of a library.
 // Pending commands are saved with the world, except calls of functions and values with opaque fields.
 // Thread: the Commands of a chunk belong to the chunk until it ends. The Commands of a pass (World::commands()) belong
@@ -184,8 +184,8 @@ public:
     }
 
     /// Requests a copy of a blob, and returns the pending entity that becomes the first entity of the copy. `pose` and
-    /// `zone` have the meaning of SpawnOptions::root_poses and SpawnOptions::zone. Copies of one blob in one zone are
-    /// spawned in one call.
+    /// `zone` have the meaning of SpawnOptions::root_poses and SpawnOptions::zone. All copies of the same blob in the
+    /// same zone are spawned in one call.
     ///
     /// The last two overloads replace values in the copy, as SpawnOptions::overrides does: commands.spawn(level,
     /// kNoZone, {{"lamp", "light.range", 9}}). The new values may refer to pending entities. Such a copy is spawned in
@@ -207,20 +207,19 @@ public:
     /// adds a DebugName, this command makes the world keep the string. The command is carried out with the calls, in
     /// the order of the list; if the world refuses the string, a line is logged. Requires: a world.
     SHOAL_API void name(Entity entity, std::string_view name);
-    /// Adds a tag to an entity unless it has the tag, or removes a tag (see components/tag.h). The command is carried
-    /// out with the calls, like name().
+    /// tag() adds a tag to an entity that lacks it, and untag() removes one (see components/tag.h). The commands are
+    /// carried out with the calls, like name().
     SHOAL_API void tag(Entity entity, std::string_view tag);
     SHOAL_API void untag(Entity entity, std::string_view tag);
 
     /// Calls function(entity) after all other commands, in the order of the list; the entity is then no longer pending.
-    /// The function is copied. It may do what a destruction callback may (see world.h).
+    /// The function is copied. It may make the same calls as a destruction callback (see world.h).
     template <class Function>
         requires std::is_invocable_v<Function&, Entity>
     void call(Entity entity, Function function) {
         record_call(entity, kNullEntity, std::move(function));
     }
-    /// Like the call() above, but calls function(entity, other). `other` is null if it was pending and has not been
-    /// created.
+    /// Like the call() above, but calls function(entity, other). `other` is null if it was pending and was not created.
     template <class Function>
         requires std::is_invocable_v<Function&, Entity, Entity>
     void call(Entity entity, Entity other, Function function) {

@@ -1,6 +1,6 @@
 #pragma once
-// Event channels carry values from passes to later passes. A pass writes values of a type; passes after it, and passes
-// of the next frame, read them as one array.
+// Event channels carry values from passes to later passes. A pass writes values of one type. Later passes, in this
+// frame and in the next one, read them as one array.
 //
 //     Events<Collision>& hits = world.events<Collision>();
 //     schedule.add("collide", query<Read<&Body::height>>(bodies).writing(hits),
@@ -22,13 +22,13 @@
 //
 // Order. For any number of workers, events are in the order in which a single thread would write them: first the events
 // from outside of passes, then pass by pass in schedule order, loop by loop and chunk by chunk. A schedule orders
-// passes by what they declare: a pass with reads(hits) runs after the passes with writes(hits) that come before it. Two
-// passes with writes(hits) never overlap.
+// passes by their declarations: a pass with reads(hits) runs after the preceding passes with writes(hits). Two passes
+// with writes(hits) never overlap.
 //
 // Writing. The function of a query.writing(hits) gets an EventWriter, whose position the compiler keeps in registers,
 // and a pass that uses this query declares writes(hits). In other loops, an EventWriter is a local variable for the
-// rows of a chunk. Code that writes few events may call hits.write() anywhere. This call takes twice as long, because
-// its position is in memory.
+// rows of a chunk. Code that writes only a few events may call hits.write() anywhere. This call takes twice as long,
+// because its position is in memory.
 //
 //     schedule.add("weigh", {reads(bodies), writes(hits)}, [&](PassContext&) {
 //         EventWriter<Collision> to(hits);
@@ -69,7 +69,8 @@ public:
     /// Returns the events of this frame so far. Requires: no loop that writes them is running. A function of a loop may
     /// only call this if its pass has not written since the last read().
     /// Lifetime: until the end of the next frame; later writes do not change the span.
-    /// Cost: the first call after a write copies what was written, except what the first worker of a pass wrote.
+    /// Cost: the first call after a write copies the new events, except those that the first worker of a pass has
+    /// written.
     std::span<const T> read() const { return span_of(log_.read()); }
     /// Returns all events of the previous frame. Lifetime: until the frame ends.
     std::span<const T> read_last() const { return span_of(log_.read_last()); }

@@ -60,7 +60,7 @@ const Schema& field_schema_of() {
 /// How a list was made: by the compiler, by one chunk, or by loading a state (from a list that was kCompiled in the
 /// program that saved it).
 enum class ListOrigin : std::uint8_t { kCompiled, kMade, kLoaded };
-/// What commands of one kind with the same component types have in common.
+/// The data that all commands of one kind with the same component types share.
 struct CommandList {
     CommandKind kind;
     std::uint32_t row_bytes, alignment;  // bytes per row of all columns
@@ -75,22 +75,22 @@ struct LogBlock {
     std::size_t num_bytes = 0;
 };
 
-/// Bytes per row of the head, which all commands except destroy have: an entity and a number. `alignment` is the
-/// alignment of the values after it.
+/// Bytes per row of the head, which all commands except destroy commands have: an entity and a number. `alignment` is
+/// the alignment of the values after it.
 constexpr std::uint32_t head_bytes(std::size_t alignment) {
     return static_cast<std::uint32_t>(round_up(sizeof(Entity) + sizeof(std::uint32_t), alignment));
 }
 
-/// Commands of one list. Each column begins at `capacity` times the bytes per row of the columns before it, so that the
-/// columns of a run of any capacity are aligned.
+/// A run of commands in one list. Each column begins at `capacity` times the total element size of the preceding
+/// columns, so that the columns are aligned for any capacity.
 struct CommandBatch {
     const CommandList* list;
     std::byte* begin;
     std::uint32_t capacity, num_rows;
 
     std::span<Entity> entities() const { return {reinterpret_cast<Entity*>(begin), num_rows}; }
-    /// For create, move and spawn, the zones; for add, remove, call and set, the order in the chunk. Requires: the
-    /// commands do not destroy.
+    /// For create, move and spawn, the zones; for add, remove, call and set, the order in the chunk. Requires: these
+    /// are not destroy commands.
     std::span<const std::uint32_t> numbers() const {
         return {reinterpret_cast<const std::uint32_t*>(column(sizeof(Entity))), num_rows};
     }
@@ -125,7 +125,7 @@ struct CallHead {
     Entity other;
 };
 
-/// The list for calls of a function.
+/// The list for calls to a function.
 template <class Function>
 struct CallCommand {
     struct Value : CallHead {
@@ -241,7 +241,7 @@ struct NewRow {
     SHOAL_INLINE void set_entity(Entity entity) const {
         ::new (static_cast<void*>(column<Entity>(0) + row)) Entity(entity);
     }
-    /// Requires: the command does not destroy.
+    /// Requires: this is not a destroy command.
     SHOAL_INLINE void set_number(std::uint32_t number) const {
         ::new (static_cast<void*>(column<std::uint32_t>(sizeof(Entity)) + row)) std::uint32_t(number);
     }

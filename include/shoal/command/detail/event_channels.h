@@ -39,7 +39,7 @@ public:
     SHOAL_API Result<detail::EventLog*> named(std::string_view name, std::uint32_t event_bytes);
     SHOAL_API void end(const detail::EventLog& events);
 
-    /// Notes whether passes are running. While they run, writes from outside of passes are refused.
+    /// Records whether passes are running. While they run, writes from outside of passes are refused.
     SHOAL_API void hold(bool holds);
     /// Ends the frame of all channels: see Events::end_frame().
     SHOAL_API void end_frame();
@@ -47,7 +47,8 @@ public:
     void for_each(Visit&& visit) const {
         for (const Channel& channel : channels_) visit(static_cast<const detail::EventLog&>(*channel.log));
     }
-    /// Calls visit(name, count) for each channel with the number of its events in the last frame that ended.
+    /// For each channel, calls visit(name, count); `count` is the number of its events in the last frame that has
+    /// ended.
     template <class Visit>
     void for_each_count(Visit&& visit) const {
         for (const Channel& channel : channels_)

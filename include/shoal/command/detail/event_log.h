@@ -60,7 +60,7 @@ public:
     /// is running.
     SHOAL_API void replace(std::span<const std::byte> events, std::span<const std::byte> last_events);
     SHOAL_API std::uint32_t event_bytes() const;
-    /// Notes whether passes of the world that owns the channel are running. While they run, only these passes may
+    /// Records whether passes are running in the world that owns the channel. While they run, only these passes may
     /// write.
     SHOAL_API void hold(bool passes_run);
 

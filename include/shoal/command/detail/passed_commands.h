@@ -46,9 +46,9 @@ struct PassedCommand {
 SHOAL_API std::uint64_t take_commands(ComponentDirectory& directory,
                                       bool (*is_elsewhere)(const void* context, Entity entity),
                                       void (*visit)(void* context, const PassedCommand& command), void* context);
-/// Makes the next settle replace these pending entities by the entities that it creates for them, or by null where it
-/// creates none. If that settle carries out no commands, the entities stay pending. Lifetime: `pending` outlives that
-/// settle.
+/// Makes the next settle replace these pending entities with the entities that it creates for them, or with null where
+/// it creates none. If that settle carries out no commands, the entities stay pending. Lifetime: `pending` outlives
+/// that settle.
 SHOAL_API void resolve_when_created(ComponentDirectory& directory, std::span<Entity> pending);
 /// Returns the schema of the value that sets a field. Requires: the field is plain bytes.
 SHOAL_API Schema value_schema_of(const Schema& component, std::uint32_t field);
