@@ -244,8 +244,8 @@ Status ClusterBody::check_division(const std::vector<std::uint32_t>& next) {
                                 "; the division is to be the same on all"));
 }
 
-/// Applies a division. Collective. Errors: a pass does not fit the division, or ranks read different columns in halos;
-/// the old division remains.
+/// Applies a division. Collective. Errors: a pass does not fit the division, or ranks read different columns in halos.
+/// On error, the old division remains.
 Status ClusterBody::take_division(std::vector<std::uint32_t> next) {
     const std::vector<std::uint32_t> before = std::exchange(rank_of_zone, std::move(next));
     note_zones();
@@ -332,7 +332,7 @@ Status ClusterBody::pack_zone(Zone zone, const cluster::PlainTables* plain, Mess
     return cluster::pack(world, names, ranks.rank(), entities, to);
 }
 
-/// Inserts the rows of a table whose columns are sent separately, and adds the memory to receive these to `columns`.
+/// Inserts the rows of a table whose columns are sent separately. Adds to `columns` the memory that will receive them.
 Status ClusterBody::unpack_columns(const cluster::TableKey& key, MessageReader& from,
                                    std::vector<ColumnPiece>& columns) {
     const auto components = from.array<std::uint64_t>();
@@ -399,7 +399,7 @@ Status ClusterBody::unpack_zone(MessageReader& from, std::vector<ColumnPiece>* c
     return {};
 }
 
-/// Sends zones of this rank to their new owners. Errors: the same as pack(), on any rank; no zone has moved.
+/// Sends zones of this rank to their new owners. Errors: the same as pack(), on any rank. On error, no zone has moved.
 Status ClusterBody::move_zones(const std::vector<std::uint32_t>& next) {
     std::map<std::uint32_t, MessageWriter> sent;
     std::map<std::uint32_t, std::vector<ColumnPiece>> columns_to;

@@ -74,13 +74,13 @@ public:
     cluster::Ranks ranks;
     cluster::ZoneDivision division;
     cluster::EntityNames names;
-    std::vector<std::uint32_t> rank_of_zone;  // by zone, from division.first() on
+    std::vector<std::uint32_t> rank_of_zone;  // indexed by zone, from division.first() on
     LiveZones own_zones{ZoneSet()}, halo_zones{ZoneSet()}, near_zones{ZoneSet()};
     const cluster::ClusterZones zones{own_zones, halo_zones, near_zones, rank_of_zone, division.first()};
     ZoneSet foreign_zones;  // all divided zones that other ranks own
     bool is_started = false;
     Status status;
-    std::vector<ClusterStatistics> known_ranks;  // by rank, from the last exchange
+    std::vector<ClusterStatistics> known_ranks;  // indexed by rank; from the last exchange
 
 private:
     /// Entities that are sent to another rank in a settle.

@@ -5,10 +5,10 @@
 //              0    zone of birth    count of births there, from 1
 //              1    rank             count: a name for the time until the owner of a zone gives the lasting one
 //
-// The owner of a zone names the entities born in it, in an order that depends only on their components, so it needs no
-// data from other ranks. Names are never reused. An entity has no name yet if it is in no zone or was born in this
-// frame. It gets a temporary name when it or a reference to it is sent. A temporary name depends on the ranks, so no result
-// may depend on it. Thread: changed between passes; read by any thread.
+// The rank that owns a zone gives names to the entities born in it, in an order that depends only on their components,
+// so it needs no data from other ranks. Names are never reused. An entity has no name yet if it is in no zone or was
+// born in this frame. It gets a temporary name when it or a reference to it is sent. A temporary name depends on the
+// ranks, so no result may depend on it. Thread: changed between passes; read by any thread.
 
 #include "shoal/base/detail/bit_set.h"
 #include "shoal/base/detail/hash_map.h"
@@ -154,7 +154,7 @@ public:
     bool is_known_elsewhere(Entity entity) const { return known_.test(entity.index()); }
     void mark_known_elsewhere(Entity entity) { known_.set(entity.index()); }
 
-    /// Calls visit(entity, name) for all entities with a name, by index.
+    /// Calls visit(entity, name) for all entities with a name, in the order of their indices.
     template <class Visit>
     void for_each(Visit&& visit) const {
         for (std::size_t index = 0; index < names_.size(); ++index)
@@ -167,11 +167,11 @@ private:
         Name name = 0;
     };
 
-    std::vector<Named> names_;  // by index
+    std::vector<Named> names_;  // indexed by entity index
     EntitiesByName entities_;
-    std::vector<std::uint64_t> births_;  // by zone
+    std::vector<std::uint64_t> births_;  // indexed by zone
     std::uint64_t num_temporary_ = 0;
-    BitSet copies_{Owner("cluster")}, away_{Owner("cluster")}, known_{Owner("cluster")};  // by index
+    BitSet copies_{Owner("cluster")}, away_{Owner("cluster")}, known_{Owner("cluster")};  // indexed by entity index
 };
 
 }  // namespace shoal::cluster

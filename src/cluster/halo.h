@@ -31,7 +31,7 @@ struct HaloColumn {
 /// The zones of a cluster.
 struct ClusterZones {
     const LiveZones &own, &halo, &near;
-    const std::vector<std::uint32_t>& ranks;  ///< by zone, from `first` on
+    const std::vector<std::uint32_t>& ranks;  ///< indexed by zone, from `first` on
     Zone first;
 
     bool is_divided(Zone zone) const { return zone >= first && zone - first < ranks.size(); }
@@ -94,8 +94,8 @@ public:
 
     /// Starts to send the written blocks of `own` to the peers. The blocks must not change until receive() returns.
     void send(std::vector<Peer>& peers, ZoneRows& own, std::span<const HaloColumn> columns);
-    /// Waits for the blocks of the peers, which update `copies`. Requires: send() was called. An invalid message ends
-    /// all ranks.
+    /// Waits for the peers' blocks, and writes them to `copies`. Requires: send() has been called. An invalid message
+    /// ends all ranks.
     void receive(ZoneRows& copies, const ClusterZones& zones);
     std::uint64_t num_bytes() const { return num_bytes_; }
 

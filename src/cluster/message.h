@@ -1,6 +1,6 @@
 #pragma once
-// Serializes plain values, for messages between ranks and for checkpoint files. Bytes to read may be invalid: after too
-// few bytes or an impossible count, the reader is no longer sound and returns zeros.
+// Serializes plain values, for messages between ranks and for checkpoint files. The bytes that it reads may be invalid:
+// if there are too few or a count is impossible, the reader is no longer sound, and returns zeros.
 //
 //     MessageWriter to;               MessageReader from(bytes);
 //     to.value(zone);                 const Zone zone = from.value<Zone>();

@@ -61,7 +61,7 @@ Status set_reference(World& world, EntityNames& names, Entity entity, const Oute
     return store->write_field(at, part, reinterpret_cast<const std::byte*>(value.data()));
 }
 
-/// Creates stores for component types that have none here yet, of the same kind as on the sender.
+/// For component types that have no store here yet, creates stores of the same kind as on the sender.
 Status adopt(World& world, const Blob& blob, std::span<const std::uint64_t> of_database) {
     for (const BlobComponents& type : blob.component_types())
         if (world.directory().find(type.id) == nullptr &&

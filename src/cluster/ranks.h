@@ -58,15 +58,15 @@ public:
     /// Whether several threads may make calls, one at a time.
     bool takes_threads() const { return takes_threads_; }
 
-    /// Sends messages, at most one to each rank, and returns the received messages, by rank. A message to this rank is
-    /// returned too.
+    /// Sends messages, at most one to each rank, and returns the received messages, ordered by rank. A message to this
+    /// rank is returned too.
     std::vector<RankMessage> exchange(std::vector<RankMessage> messages);
     /// Exchanges a message with each of some peers. Shape: one for each peer, ascending.
     std::vector<RankMessage> exchange_with(std::vector<RankMessage> messages);
-    /// Like exchange(), with pieces of memory that each message describes. pieces_of(message) returns the destinations
-    /// of the sender's pieces, with the same count, order and sizes. They are filled when this call returns. Until then,
-    /// the sent pieces must not change. For a few large pieces: each large piece is a separate message.
-    /// Shape: sent: by message.
+    /// Like exchange(), but also sends the pieces of memory that each message describes. pieces_of(message) returns the
+    /// destinations of the sender's pieces, with the same count, order and sizes. They are filled when this call
+    /// returns. Until then, the sent pieces must not change. Use it for a few large pieces, because each large piece is
+    /// a separate message. Shape: `sent` is indexed by message.
     template <class PiecesOf>
     void exchange_columns(std::vector<RankMessage> messages, std::span<const std::vector<ColumnPiece>> sent,
                           PiecesOf&& pieces_of) {
@@ -74,14 +74,15 @@ public:
         for (std::size_t i = 0; i < sent.size(); ++i) columns.send(messages[i].rank, sent[i]);
         columns.receive_all(exchange(std::move(messages)), pieces_of);
     }
-    /// Like exchange_with(), with pieces of memory, in two calls: other work can be done in between.
+    /// Like exchange_with(), but also sends pieces of memory. There are two calls, so that other work can be done in
+    /// between.
     void start_columns_with(std::vector<RankMessage> messages, std::span<const std::vector<ColumnPiece>> sent);
     template <class PiecesOf>
     void finish_columns_with(PiecesOf&& pieces_of) {
         peer_columns_->receive_all(finish_with(), pieces_of);
         peer_columns_.reset();
     }
-    /// Returns `mine` of each rank. Shape: by rank. A total of more than 2 GiB ends all ranks.
+    /// Returns the value of `mine` on each rank. Shape: indexed by rank. A total of more than 2 GiB ends all ranks.
     std::vector<Bytes> gather(const Bytes& mine);
     /// Compares the numbers of all ranks with those of rank 0. All ranks return the first difference of the first rank
     /// that differs.
@@ -98,7 +99,7 @@ public:
     [[noreturn]] void abort(std::string_view why) const;
 
 private:
-    static constexpr std::size_t kMostBytes = 0x7FFFFFFF;  // in one message, because MPI counts with int
+    static constexpr std::size_t kMostBytes = 0x7FFFFFFF;  // limit for one message, because MPI counts with int
     // MPI copies a single piece directly from process to process, but copies a list of pieces through buffers.
     static constexpr std::size_t kLargePiece = 64 << 10;
 

@@ -31,11 +31,11 @@ public:
         take_all();
         return std::move(messages_);
     }
-    /// Adds the commands of another rank to the queue. Errors: the message is invalid; some commands may have been
-    /// added.
+    /// Adds the commands of another rank to the queue. Errors: the message is invalid. On error, some commands may have
+    /// been added.
     Status give(std::span<const std::byte> message);
-    /// Names the entities that were pending at the last take() and to which the sent commands refer. Returns the names
-    /// of entities that were not created or have died.
+    /// Gives names to the entities that were pending at the last take() and to which the sent commands refer. Returns
+    /// the names of entities that were not created or have died.
     std::vector<Name> name_created();
 
     std::uint64_t num_sent() const { return num_sent_; }

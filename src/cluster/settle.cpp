@@ -217,7 +217,7 @@ void ClusterBody::rename(Entity entity, Name name) {
     if (const Name old = names.rename(entity, name)) renamed_.push_back({old, name});
 }
 
-/// Names the unnamed entities of zones, in an order that depends only on their components.
+/// Gives names to the unnamed entities in zones, in an order that depends only on their components.
 void ClusterBody::name_newborn(const ZoneSet& in_zones) {
     struct Newborn {
         std::uint64_t type, hash;
@@ -259,8 +259,8 @@ void ClusterBody::write_changes(std::span<const TableChange> changes, const Zone
     }
 }
 
-/// Sends the changes in this rank's zones (with `all`, all of their rows) to the ranks that copy these zones. Then
-/// applies the changes that other ranks have sent to the copies on this rank.
+/// Sends the changes in this rank's zones (all of their rows if `all` is true) to the ranks that copy these zones. Then
+/// updates the copies on this rank with the changes that other ranks have sent.
 void ClusterBody::send_structure(const std::vector<TableChange>& changes, bool all) {
     std::vector<RankMessage> sent;
     for (cluster::Peer& peer : peers_) {
@@ -274,12 +274,12 @@ void ClusterBody::send_structure(const std::vector<TableChange>& changes, bool a
     if (const Status applied = apply_structure(came, all); !applied) fail("copies of zones", applied);
 }
 
-/// The new rows of the copy of a table.
+/// The new rows of a table's copy.
 struct ClusterBody::ComingRows {
     cluster::TableKey key;
     const Archetype* type;
     std::vector<Entity> owners;  // the previous owners, except the removed ones
-    std::vector<Name> names;     // of the owners
+    std::vector<Name> names;     // the names of `owners`
     std::vector<Name> come;
     std::vector<std::uint64_t> enabled;
 };

@@ -29,7 +29,7 @@ private:
     World& world_;
     const Database& database_;
     std::size_t num_types_;
-    BitSet has_more_{Owner("cluster")};  // by index: whether the entity has components outside of the database
+    BitSet has_more_{Owner("cluster")};  // by entity index: whether the entity has components outside of the database
 };
 
 /// Whether all fields of an archetype are numbers, enums or fixed texts.

@@ -30,7 +30,7 @@ public:
     bool has(Zone zone) const { return zone >= first() && zone - first() < num_zones(); }
     Zone first() const { return zones_.options().first_zone; }
 
-    /// Returns the owner of each zone. Shape: weights and result: by zone, from first() on.
+    /// Returns the owner of each zone. Shape: `weights` and the result are indexed by zone, from first() on.
     /// Errors: ClusterOptions::divide assigns a rank that does not exist.
     Result<std::vector<std::uint32_t>> divide(std::span<const std::uint64_t> weights, std::uint32_t num_ranks,
                                               const ClusterOptions& options) const;

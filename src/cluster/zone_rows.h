@@ -96,7 +96,7 @@ public:
     /// Arranges these rows as in the diagram above, and returns the changes. Requires: all entities of the rows have
     /// names.
     TableChange arrange(const EntityNames& names, TableRows& rows);
-    /// Sorts the rows of a table in the order that another rank has sent. Shape: all entities of the table, and their
+    /// Puts the rows of a table into the order that another rank has sent. Shape: all entities of the table, and their
     /// names.
     void set(const TableKey& key, std::vector<Entity> owners, std::vector<Name> names);
     /// Enables the components that another rank has enabled in these rows. Shape: see TableRows. Errors: too few bits.

@@ -20,13 +20,13 @@
 // space-filling curve and is weighted by rows. A rank owns the entities in its zones, their transform descendants, and
 // all entities that these own. Entities outside of these zones are local to each rank.
 //
-// Halos. A rank has read-only copies of the zones within `reach` of its own: the same rows, in the same order. Only the
-// columns that some pass declares to read in halos are kept up to date. The pass "halo" receives these columns before
-// the first pass that reads them, while passes that visit only the rank's zones run on other workers. A pass must not
+// Halos. A rank has read-only copies of the zones within `reach` of its own: the same rows, in the same order. Only
+// columns that a pass declares as read in halos are kept up to date. The pass "halo" receives these columns before the
+// first pass that reads them, while passes that visit only the rank's zones run on other workers. A pass must not
 // declare writes to halos. Commands on an entity in a halo are carried out by the rank that owns the entity, in the
 // same settle.
 //
-// Crossing. When the world settles, an entity that moved to a zone of another rank is sent to that rank with all its
+// Crossing. When the world settles, an entity that has moved into another rank's zone is sent to that rank with all its
 // components. New rows of a zone are sorted by name, so loops visit rows in the same order for every division.
 //
 // Names. Ids differ between ranks. Each entity in a zone also has a name, which is the same on all ranks: the zone it
@@ -39,9 +39,9 @@
 // rules and the unsupported features.
 // Errors: an error in a settle (an invalid message, out of memory) ends all ranks with a message.
 // Requires: all ranks make the calls marked "Collective", in the same order; after start(), World::step() and settle()
-// are collective too. MPI was initialised with MPI_THREAD_SERIALIZED if the world has several workers. After structural
-// calls outside of passes on any rank, all ranks call World::settle() before the next step. All ranks add the same
-// passes; passes added after start() are not checked for reads of halo columns that an earlier pass writes.
+// are collective too. If the world has several workers, MPI has been initialised with MPI_THREAD_SERIALIZED. After
+// structural calls outside of passes on any rank, all ranks call World::settle() before the next step. All ranks add
+// the same passes; passes added after start() are not checked for reads of halo columns that an earlier pass writes.
 // Thread: the structural thread of the world, between passes; name(), names(), find() and the zones from any thread.
 
 #include "shoal/base/status.h"
@@ -73,7 +73,7 @@ struct ClusterOptions {
     std::uint32_t reach = 1;
     DivideZones divide = nullptr;  ///< nullptr: cuts a space-filling curve into parts of equal weight
     const void* context = nullptr;
-    /// rebalance() does nothing unless the slowest rank exceeds the mean time by this fraction.
+    /// rebalance() does nothing unless the slowest rank's time exceeds the mean by this fraction.
     double imbalance = 0.1;
 };
 
@@ -104,8 +104,8 @@ public:
     /// Divides the zones among the ranks. All ranks must have spawned the same entities; each rank keeps those in its
     /// own zones. Collective.
     /// Errors: the cluster has started already; the ranks do not have the same component types or entities; a pass
-    /// writes to halos, or reads a halo column that it may not read; the division is invalid. All ranks then return an
-    /// error and keep all entities, but rows may have been reordered.
+    /// writes to halos, or reads a halo column that it may not read; the division is invalid. On error, all ranks
+    /// return an error and keep all entities, but rows may have been reordered.
     SHOAL_API Status start();
     /// Returns whether the ranks are compatible. Errors: a rank is incompatible; the message names the rank and the
     /// difference.
@@ -124,9 +124,9 @@ public:
     /// Returns the name of an entity, or 0 if it has none on this rank. The name is the same on all ranks, and for any
     /// number of ranks.
     SHOAL_API std::uint64_t name(Entity entity) const;
-    /// Returns the names of a table's rows, for passes that visit rows in order. This is faster than name(). Shape: by
-    /// row; empty before start(), and for a table in a zone that this rank neither owns nor copies. Lifetime: until the
-    /// world settles.
+    /// Returns the names of a table's rows, for passes that visit rows in order. This is faster than name(). Shape:
+    /// indexed by row; empty before start(), and for a table in a zone that this rank neither owns nor copies.
+    /// Lifetime: until the world settles.
     SHOAL_API std::span<const std::uint64_t> names(const DatabaseTable& table) const;
     /// Returns the entity with a name, or null if this rank does not know it.
     SHOAL_API Entity find(std::uint64_t name) const;
@@ -134,7 +134,8 @@ public:
     /// Returns a hash of the entities in all zones, their order and their component values. The hash is the same for
     /// any number of ranks and workers. Collective. Cost: reads all rows.
     SHOAL_API std::uint64_t state_hash() const;
-    /// Returns the hash of each zone, on all ranks. Collective. Shape: by zone, from GridZonesOptions::first_zone on.
+    /// Returns the hash of each zone, on all ranks. Collective. Shape: indexed by zone, from
+    /// GridZonesOptions::first_zone on.
     SHOAL_API std::vector<std::uint64_t> zone_hashes() const;
     /// Calls of_zone(zone) for this rank's zones, and returns the sum of the results over the zones of all ranks. The
     /// order of additions does not depend on the division. Collective.
@@ -146,7 +147,8 @@ public:
         });
         return sum_of_zones(values);
     }
-    /// Calls of_zone(zone) for this rank's zones, and returns the results of all ranks. Collective. Shape: by zone.
+    /// Calls of_zone(zone) for this rank's zones, and returns the results of all ranks. Collective. Shape: indexed by
+    /// zone.
     template <class OfZone>
     std::vector<std::uint64_t> gather_zones(OfZone&& of_zone) const {
         std::vector<std::uint64_t> values(num_zones());
@@ -159,24 +161,24 @@ public:
     /// Returns the sum of `mine` over all ranks. Collective.
     SHOAL_API std::uint64_t sum_count(std::uint64_t mine) const;
 
-    /// Moves zones between ranks to even out the time spent in passes since the last call, or since zones last moved.
-    /// The time of a rank is attributed to its zones in proportion to their rows. Collective. Errors: an entity cannot
-    /// be sent; the message names it, and no zone has moved.
+    /// Moves zones between ranks to balance the time that the ranks spend in passes, measured since the last call, or
+    /// since zones last moved. The time of a rank is attributed to its zones in proportion to their rows. Collective.
+    /// Errors: an entity cannot be sent; the message names it. On error, no zone has moved.
     SHOAL_API Status rebalance();
-    /// Divides the zones by the given weights instead of measured times. Collective. Shape: by zone.
+    /// Divides the zones by the given weights instead of measured times. Collective. Shape: indexed by zone.
     SHOAL_API Status divide(std::span<const std::uint64_t> weights);
 
     /// Writes all zones to a folder, which is created if it is missing. The manifest is written last. Collective.
-    /// Errors: a file cannot be written, on any rank; structural calls were made after the last settle. On an error, an
+    /// Errors: a file cannot be written, on any rank; structural calls were made after the last settle. On error, an
     /// older checkpoint in the folder remains intact, even one of the same frame.
     SHOAL_API Status checkpoint(const std::string& folder) const;
     /// Starts the cluster with the zones of a checkpoint, which any number of ranks may have written. Call this instead
     /// of start(). Entities that are already in these zones are destroyed. Collective. Errors: a file is missing,
-    /// damaged, or from another program; the world is unchanged.
+    /// damaged, or from another program. On error, the world is unchanged.
     SHOAL_API Status restore(const std::string& folder);
 
     SHOAL_API ClusterStatistics statistics() const;
-    /// Returns the statistics of all ranks, on all ranks. Collective. Shape: by rank.
+    /// Returns the statistics of all ranks, on all ranks. Collective. Shape: indexed by rank.
     SHOAL_API std::vector<ClusterStatistics> gather_statistics() const;
 
 private:
