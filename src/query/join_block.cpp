@@ -43,7 +43,7 @@ void add_fetched(const PlanTerm& field, Table& table, std::uint32_t first_column
     }
 }
 
-/// Writes the row of each of `entities` to `found`, and prefetches the data of that row.
+/// For each of `entities`, writes its row to `found` and prefetches the row's data.
 template <bool kOneColumn>
 void find_rows(const RowIndex& index, std::span<const Entity> entities, std::uint32_t* found,
                std::span<const FetchedColumn> columns) {
@@ -73,7 +73,7 @@ bool own_run(const OwnedRows& rows, std::uint32_t first, std::span<const Entity>
            __builtin_memcmp(owners.data() + first, entities.data(), entities.size_bytes()) == 0;
 }
 
-/// Writes find(entity) for each of `entities` to `rows`. Neighbouring rows often link to the same entity.
+/// For each of `entities`, writes find(entity) to `rows`. Neighbouring rows often link to the same entity.
 template <class Find>
 void find_linked_rows(std::span<const Entity> entities, std::uint32_t* rows, Find&& find) {
     Entity before;

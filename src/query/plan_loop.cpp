@@ -60,7 +60,7 @@ public:
         else
             plan_.match[0].for_each_table(visit_table);
     }
-    /// Calls the function for the visited rows of a part, and marks written rows in stores other than the driver.
+    /// Calls the function for the visited rows of a part, and marks the written rows in stores other than the driver.
     void run_part(const QueryPart& part, CommandRecorder* commands) const {
         if (part.rows.size() == 0) return;
         if (SHOAL_LIKELY(visits_table(part)))
@@ -68,7 +68,7 @@ public:
         else
             run_blocks(part, commands);
     }
-    /// Marks written rows in the driver.
+    /// Marks the written rows in the driver.
     void mark_part(const QueryPart& part) const {
         if (!function_.marks || is_listed_) return;
         const std::uint8_t driver = is_alone_ ? plan_.alone : places_.driver_of(part);
@@ -385,7 +385,7 @@ private:
 
     // --- marks ---------------------------------------------------------------------------------------------------
 
-    /// Marks written rows in stores other than the driver, and records the rows of which these stores are notified.
+    /// Marks the written rows in stores other than the driver, and records the rows of which these stores are notified.
     void mark_block(Block& block) const {
         if (!function_.marks) return;
         mark_others(block);
@@ -428,9 +428,9 @@ bool is_plain(const PlanState& plan, const LoopFunction& function) {
            plan.places.left_out() == nullptr;
 }
 
-/// Calls the function for a table of a plain loop, and marks what it writes. This is a short form of
-/// PlanLoop::run_part() and mark_part(). The object is copied, so that its members are in registers. Most loops write
-/// one column: with `kWritesOne`, marking a small table is a single store instruction instead of a loop.
+/// Calls the function for a table of a plain loop, and marks the columns that the function writes. This is a short form
+/// of PlanLoop::run_part() and mark_part(). The object is copied, so that its members are in registers. Most loops
+/// write one column: with `kWritesOne`, marking a small table is a single store instruction instead of a loop.
 template <bool kWritesOne>
 struct PlainVisit {
     const LoopFunction& function;
@@ -444,7 +444,7 @@ struct PlainVisit {
     }
     /// Requires: the table has rows.
     SHOAL_INLINE void visit(Table& table, const std::uint16_t* of_fields) const {
-        // Marks before the call, so that no work is left if the function throws.
+        // Marks the columns before the call, so that no work is left if the function throws.
         const std::size_t count = kWritesOne ? 1 : num_written;
         if (SHOAL_UNLIKELY(!table.mark_only_block(of_fields, count))) return visit_large(table, of_fields);
         show(table, of_fields);

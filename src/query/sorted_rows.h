@@ -14,7 +14,7 @@ namespace shoal::detail {
 
 class SortedRows {
 public:
-    /// Sorts by field number `field` of the plan.
+    /// Sorts by the plan's field number `field`.
     SortedRows(std::size_t field, SortKey key) : field_(field), key_(key) {}
 
     /// Updates the order. Requires: the rows are held.

@@ -24,7 +24,7 @@ std::uint8_t order(T a, T b) {
                                      (a != a || b != b ? kUnordered : 0));
 }
 
-/// Where a table has the values for a comparison.
+/// Where the values for a comparison are in a table.
 struct ComparedColumn {
     const std::byte* first = nullptr;
     std::size_t stride = 0;
@@ -199,7 +199,7 @@ private:
         const detail::FieldColumns& columns = found.fields[field];
         return {columns.table, columns.first_column, columns.first_row, columns.rows, false};
     }
-    /// Keeps the rows of a block for which a comparison holds.
+    /// Keeps those rows of a block for which a comparison holds.
     void keep_holding(const TextComparison& comparison, const TextBatch::ComponentRows& place,
                       detail::FoundRows& found) const {
         if (plan.components[comparison.component].is_of_parent)

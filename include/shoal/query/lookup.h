@@ -112,9 +112,9 @@ public:
         return Lookup(detail::LookupStore::find_in(directory, schema()));
     }
 
-    /// Returns the field as a query passes a Maybe field: a pointer to const or, if the field is split, an object that
-    /// is used like a pointer. It is null if the entity is dead or has no such component, or if the component is
-    /// disabled. Any id is allowed. Cost: a look-up in the store.
+    /// Returns the field in the form in which a query passes a Maybe field: a pointer to const or, if the field is
+    /// split, an object that is used like a pointer. It is null if the entity is dead or has no such component, or if
+    /// the component is disabled. Any id is allowed. Cost: a look-up in the store.
     SHOAL_INLINE auto find(Entity entity) const {
         if constexpr (kIsRight) {
             using View = ReadColumn<kMember>;

@@ -80,10 +80,10 @@
 // takes the Entity is not called for them; other functions are. Keep a query rather than recreating it: it remembers
 // which tables match, and checks only new tables.
 //
-// While a loop runs, its function must not access a field that the query writes, except through its argument. The
-// compiler assumes that nothing else reads or writes that column, so Manager::get() or Database::get() may return an
-// old or a new value. To read a written field of other rows, use a copy or a second pass. Other fields may be read in
-// any way.
+// While a loop runs, its function must not access a field that the query writes, except through the function's
+// argument. The compiler assumes that nothing else reads or writes that column, so Manager::get() or Database::get()
+// may return an old or a new value. To read a written field of other rows, use a copy or a second pass. Other fields
+// may be read in any way.
 //
 // On an executor, the threads share the rows of the driver in runs of 4,096 or more (see grain()), whichever stores are
 // written. Even in a join, no two calls write the same row of a store. A loop that visits each value of a `many` type
@@ -203,7 +203,7 @@ public:
         return result;
     }
     /// Returns a copy of this query whose loops visit the rows in ascending order of a field's values. Rows with equal
-    /// values stay in their usual order. The order is kept between loops, and updated when a loop begins. If several
+    /// values keep their usual order. The order is kept between loops, and updated when a loop begins. If several
     /// threads share the rows, each gets a contiguous part of that order. Cost: a walk over the rows before each loop,
     /// a merge if the order of values has changed, and a look-up for each row.
     /// Requires: the query names the field with Read or Write; the field is a number, a bool or an enumeration.
@@ -415,7 +415,7 @@ private:
         else
             function(Batch(*found.table, found));
     }
-    /// Marks written singletons when a loop ends, even if its function throws.
+    /// Marks the written singletons when a loop ends, even if its function throws.
     struct MarkSingletons {
         const Singletons& singletons;
         ~MarkSingletons() {

@@ -28,7 +28,7 @@
 // skipped, unless a term names "inactive". If an entity has several components of a type, the first one is used.
 //
 // The loops are the same as for compiled queries over a world: a batch is a run of rows in a table, or up to 256 rows
-// of a join. See query.h for what a function must not do, and for lifetimes. A value that a store computes, such as
+// of a join. See query.h for the restrictions on functions, and for lifetimes. A value that a store computes, such as
 // world_pose, can be read but not written. If a store computes other values from a written component, as transforms do,
 // it computes them when the loop ends.
 // Thread: as for a Query.
@@ -98,8 +98,8 @@ public:
     std::uint32_t num_rows() const { return static_cast<std::uint32_t>(entities_.size()); }
     /// Shape: num_rows().
     std::span<const Entity> entities() const { return entities_; }
-    /// Returns a column of a component. Shape: `component` is an index into the query's components(), `column` into
-    /// Schema::columns().
+    /// Returns a column of a component. Shape: `component` is an index into the query's components(), and `column` is
+    /// an index into Schema::columns().
     TextColumn column(std::size_t component, std::size_t column) const;
     /// Copies part of a field in row `i` to `value`, in any layout. Returns false if the entity lacks the component.
     /// Shape: part.type.num_bytes().

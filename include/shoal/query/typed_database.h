@@ -170,9 +170,9 @@ public:
         static_assert(kListed<Ts...>, "no listed archetype has just these components; add Has<...> to Archetypes");
         if constexpr (kListed<Ts...>) return database_->insert(entity, zone, values...);
     }
-    /// Like Database::add() and Database::remove(). Until the database settles, dead entities keep their rows; they
-    /// gain no components, and lose components like living entities. Errors: as in Database, or an entity, dead or
-    /// alive, would change to an archetype that is not listed. On error, nothing has changed.
+    /// Like Database::add() and Database::remove(). Until the database settles, dead entities keep their rows: like
+    /// living entities, they can lose components, but they cannot gain any. Errors: as in Database, or an entity, dead
+    /// or alive, would change to an archetype that is not listed. On error, nothing has changed.
     template <DescribedComponent... Ts>
     Result<AddCounts> add(std::span<const Entity> entities, const Ts&... values) {
         static_assert(kSomeHas<Ts...>, "no listed archetype has these components; add Has<...> to Archetypes");
@@ -268,7 +268,7 @@ private:
         if (SHOAL_LIKELY(entities.size() == 1 && types_.was_checked(first, key))) return {};
         const ComponentType components[] = {component<Ts>()...};
         Status status = types_.check_step(entities, components, kAdds);
-        // Dead entities were not checked, because they gain no components.
+        // Dead entities were not checked, because they cannot gain components.
         if (status && first && (!kAdds || database_->entity_manager().alive(entities.front())))
             types_.note_checked(first.table->type(), key);
         return status;

@@ -34,8 +34,8 @@ struct Access {
     SHOAL_API Access of_query_in(const ZoneSet& of_rows, const LiveZones* of_live_rows) const;
 };
 
-/// Whether two passes with these accesses must not run in parallel, because one writes data that the other uses. With
-/// `all_zones`, passes conflict even if they visit different zones.
+/// Whether two passes with these accesses must not run in parallel, because one writes data that the other uses. If
+/// `all_zones` is true, passes conflict even if they visit different zones.
 SHOAL_API bool conflict(const Access& a, const Access& b, bool all_zones = false);
 
 /// An access to a field. If a component is kept whole, its fields share cache lines, so they count as one field.

@@ -29,7 +29,7 @@ namespace detail {
 struct PlanState;
 struct HeldPlan;
 
-/// The kind of change that a query looks for since its last loop.
+/// A query looks for this kind of change since its last loop.
 enum class Noted : std::uint8_t { kNothing, kAdded, kRemoved, kChanged };
 
 /// What a query needs from one component type.
