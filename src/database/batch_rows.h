@@ -18,7 +18,7 @@ public:
     static constexpr std::uint32_t kNowhere = 0xFFFFFFFF;
 
     /// Looks at all batches of one blob. Unless stretches suffice, calls further(batch, place) for each component that
-    /// is not its entity's first in the batch. With `by_entity`, a number is always stored for each entity.
+    /// is not its entity's first in the batch. If `by_entity` is true, a number is always stored for each entity.
     template <class Further>
     void find(std::span<const SpawnBatch> batches, bool by_entity, Further&& further) {
         num_entities_ = batches[0].num_blob_entities;

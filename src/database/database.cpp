@@ -200,7 +200,7 @@ Result<DatabaseTable*> Database::step(DatabaseTable& from, DatabaseTable::Step& 
 }
 
 /// Looks up the addresses that the next row needs for the step that a row has just taken. `change` is what the call
-/// does to the bits of the component types that it names; names(component) returns whether the call names a type.
+/// does to the bits of the component types that the call names; names(component) returns whether the call names a type.
 /// Returns whether the addresses were looked up.
 template <class Names>
 bool Database::prepare(DatabaseTable& from, DatabaseTable::Step& step, TypedKey key, StepChange change, Names&& names) {
@@ -468,7 +468,7 @@ bool Database::enable_in_place(Arguments& arguments, AddCounts& counts) {
     return true;
 }
 
-/// Whether a call that removes component types needs only to disable them.
+/// Whether a call that removes component types only needs to disable them.
 bool Database::only_disables(std::span<const ComponentType> components) const {
     const auto is_enableable = [this](ComponentType component) { return schema(component).enableable(); };
     return std::ranges::all_of(components, is_enableable);

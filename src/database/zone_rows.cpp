@@ -78,7 +78,8 @@ Status read_columns(SnapshotReader& from, const Schema& schema, std::size_t num_
     return status;
 }
 
-/// Writes columns of a table as the columns of a component type. column(number) returns the elements of a column.
+/// Writes some of a table's columns as the columns of a component type. column(number) returns the elements of a
+/// column.
 template <class Column>
 void write_columns(SnapshotWriter& to, const Schema& schema, std::uint32_t first, std::size_t num_columns,
                    std::uint64_t num_rows, Column&& column) {

@@ -233,8 +233,8 @@ public:
         requires(sizeof...(Ts) > 0);
 
     /// Removes components, including all values of `many` types, and returns how many entities lost a component. Until
-    /// the database settles, dead entities keep their rows: they can lose components and move to other zones like
-    /// living ones, but cannot gain components. Errors: as for add().
+    /// the database settles, dead entities keep their rows: like living entities, they can lose components and move to
+    /// other zones, but they cannot gain components. Errors: as for add().
     SHOAL_API Result<std::uint32_t> remove(std::span<const Entity> entities, std::span<const ComponentType> components);
     template <DescribedComponent... Ts>
     Result<std::uint32_t> remove(std::span<const Entity> entities);

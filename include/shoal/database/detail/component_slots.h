@@ -1,7 +1,8 @@
 #pragma once
-// Finds the component type of a database for a C++ type, which is identified by its small number in this process (see
-// TypedSlot). Threads may look up types while another thread adds one: a block of numbers never moves, and when it is
-// too small, a larger block with the same numbers replaces it. Older blocks are kept until the database is destroyed.
+// Finds a database's component type for a C++ type. The C++ type is identified by a small number, which is unique in
+// this process (see TypedSlot). Threads may look up types while another thread adds one: a block of numbers never
+// moves, and when it is too small, a larger block with the same numbers replaces it. Older blocks are kept until the
+// database is destroyed.
 //
 //     slot          1   2   3   4 ...
 //     number        0   .   2   .             component type number; kNone: not looked up yet
