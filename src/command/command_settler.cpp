@@ -741,7 +741,7 @@ void CommandSettler::clear_given() {
     refused_ = {};
 }
 
-/// Copies values of a run one row at a time, each value to its offset. Copies only the rows in `order`, or all rows if
+/// Copies a run's values one row at a time, each value to its offset. Copies only the rows in `order`, or all rows if
 /// `order` is empty.
 void CommandSettler::append_images(const CommandBatch& run, std::span<const std::uint32_t> order,
                                    Array<std::byte>& images) {

@@ -37,9 +37,9 @@
 //
 // The rules. All logs together form one list. It is ordered by pass (in schedule order; commands from outside of
 // schedules come first), then by loop within the pass, by chunk, and by time within the chunk. This order does not
-// depend on the number of workers. Settling first destroys entities, then creates entities, spawns and copies, moves
-// entities, adds and removes components, sets fields, and finally makes the calls. Pending entities get their ids in
-// the order of the list.
+// depend on the number of workers. Settling first destroys entities, then creates entities, spawns blobs, copies
+// entities, moves entities, adds and removes components, sets fields, and finally makes the calls. Pending entities get
+// their ids in the order of the list.
 //   - An entity that a command destroys is destroyed once, whatever other commands it has.
 //     A pending entity that is destroyed is never created.
 //   - If several commands move an entity, the last one counts.
@@ -51,15 +51,16 @@
 //   - A copy has the state that the original had before the moves, adds and removes of the same settle.
 //   - A command is carried out in all stores that it affects, or in none: if one store has no room for it, the others
 //     are not changed. Other commands are still carried out. Links are made last; if a link cannot be made, only the
-//     link is dropped. A store that may refuse a change which its prepare_change() has accepted is changed first. If
-//     there are two such stores, or memory runs out after the first change, the command may be carried out in part; a
-//     line is then logged.
+//     link is dropped. If a store may refuse a change that its prepare_change() has accepted, that store is changed
+//     first. If there are two such stores, or memory runs out after the first change, the command may be carried out in
+//     part; a line is then logged.
 //   - Commands are dropped, and counted in SettleCounts::num_dropped, when they are about dead entities, about entities
 //     that another command destroys, or about pending entities of other chunks or frames; when they set a field of a
 //     component that the entity does not have, or has disabled; and, with a line in the log, when there is no memory or
 //     no id for them, or the store refuses a value. An entity field that refers to a pending entity of another chunk or
 //     frame, or to one that is not created, becomes null.
-//   - Otherwise commands do what the immediate calls do: an entity without a row gets one in the first zone when it is
+//   - Otherwise, commands have the effect of the immediate calls: an entity without a row gets one in the first zone
+//   when it is
 //     given components of the database, and moving an entity without a row does nothing. A move applies to all
 //     databases of the world.
 //   - If a pass fails (see world/schedule.h), the commands that it has already requested are still carried out.
@@ -162,7 +163,8 @@ public:
         recorder_->record(Kind::kRemove, entity, ++numbers_.num_ordered, component, nullptr);
     }
 
-    /// Sets a field through its store, as World::set() does, if the entity has the component when the world settles.
+    /// When the world settles, sets a field through its store, as World::set() does, if the entity then has the
+    /// component.
     template <auto kMember>
     SHOAL_INLINE void set(Entity entity, const ValueOf<kMember>& value) {
         using Mistake = detail::FieldMistake;
@@ -258,7 +260,7 @@ private:
     SHOAL_INLINE static bool has_room(const detail::CommandCursor& cursor, const detail::CommandList& list) {
         return SHOAL_LIKELY(cursor.list == &list && cursor.num_rows != cursor.capacity);
     }
-    /// Adds a row to a list for which the cursor has no room, for example because the cursor belongs to another list.
+    /// Adds a row to a list if the cursor has no room for it, for example because the cursor belongs to another list.
     SHOAL_INLINE static detail::NewRow add_row_slowly(detail::CommandRecorder& recorder, detail::CommandCursor& cursor,
                                                       const detail::CommandList& list) {
         if (cursor.list != nullptr && cursor.list != &list) return recorder.add_row(list);
@@ -370,7 +372,7 @@ private:
 
 namespace detail {
 
-/// The commands of a chunk for a run of rows, as a local object of the loop.
+/// A chunk's commands during a run of rows, kept in a local object of the loop.
 class RangeCommands : public Commands {
 public:
     SHOAL_INLINE explicit RangeCommands(CommandRecorder& recorder) { take_up(recorder); }

@@ -25,10 +25,10 @@
 // passes by their declarations: a pass with reads(hits) runs after the preceding passes with writes(hits). Two passes
 // with writes(hits) never overlap.
 //
-// Writing. The function of a query.writing(hits) gets an EventWriter, whose position the compiler keeps in registers,
-// and a pass that uses this query declares writes(hits). In other loops, an EventWriter is a local variable for the
-// rows of a chunk. Code that writes only a few events may call hits.write() anywhere. This call takes twice as long,
-// because its position is in memory.
+// Writing. The function of a query.writing(hits) gets an EventWriter, whose position the compiler keeps in registers. A
+// pass that uses this query declares writes(hits). In other loops, an EventWriter is a local variable for the rows of a
+// chunk. Code that writes only a few events may call hits.write() anywhere. This call takes twice as long, because its
+// position is in memory.
 //
 //     schedule.add("weigh", {reads(bodies), writes(hits)}, [&](PassContext&) {
 //         EventWriter<Collision> to(hits);
