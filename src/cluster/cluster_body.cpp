@@ -399,7 +399,8 @@ Status ClusterBody::unpack_zone(MessageReader& from, std::vector<ColumnPiece>* c
     return {};
 }
 
-/// Sends zones of this rank to their new owners. Errors: the same as pack(), on any rank. On error, no zone has moved.
+/// Sends some of this rank's zones to their new owners. Errors: the same as pack(), on any rank. On error, no zone has
+/// moved.
 Status ClusterBody::move_zones(const std::vector<std::uint32_t>& next) {
     std::map<std::uint32_t, MessageWriter> sent;
     std::map<std::uint32_t, std::vector<ColumnPiece>> columns_to;

@@ -35,8 +35,8 @@
 // entity without components takes its place. That entity is destroyed after the target dies, or when no row refers to
 // it any more.
 //
-// The result does not depend on the number of ranks unless a pass does. docs/guide/more_than_one_machine.md lists the
-// rules and the unsupported features.
+// The result does not depend on the number of ranks unless a pass depends on it. docs/guide/more_than_one_machine.md
+// lists the rules and the unsupported features.
 // Errors: an error in a settle (an invalid message, out of memory) ends all ranks with a message.
 // Requires: all ranks make the calls marked "Collective", in the same order; after start(), World::step() and settle()
 // are collective too. If the world has several workers, MPI has been initialised with MPI_THREAD_SERIALIZED. After
@@ -68,8 +68,8 @@ using DivideZones = void (*)(const void* context, std::span<const std::uint64_t>
 
 struct ClusterOptions {
     GridZones zones{GridZonesOptions{}};
-    /// How many tiles beyond its own tiles a rank's passes may read. The zone of entities larger than a tile is within
-    /// reach of all tiles, but no tile is within its reach.
+    /// A rank's passes may read tiles up to this number of tiles away from the rank's own. The zone of entities larger
+    /// than a tile is within reach of all tiles, but no tile is within its reach.
     std::uint32_t reach = 1;
     DivideZones divide = nullptr;  ///< nullptr: cuts a space-filling curve into parts of equal weight
     const void* context = nullptr;
