@@ -9,7 +9,7 @@ namespace shoal::detail {
 namespace {
 
 constexpr std::uint32_t kFetchDistance = 32;
-constexpr std::size_t kCachedRows = 1 << 16;  // an index of this many rows is mostly in the cache
+constexpr std::size_t kCachedRows = 1 << 16;  // an index of up to this number of rows is mostly in the cache
 constexpr std::size_t kMostFetched = 16;      // at most this number of columns per store are prefetched
 
 /// Returns a bit for each of 64 rows: the bit is set if the row is not nil. Makes bytes first, which vectorises, and

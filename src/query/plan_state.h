@@ -120,7 +120,7 @@ struct PlanState {
     Array<ComponentType> required{Owner("query")};       // the database's enableable types whose bits must be set
     Array<ComponentType> excluded{Owner("query")};       // enableable types whose bits must not be set
     mutable Array<DatabaseMatch> match{Owner("query")};  // one element if the query uses a database
-    // [archetype][written columns, then the first column of each field]; unused for other stores
+    // [archetype][written columns, then the first column of each field]; unused if the store is not a database
     mutable Array<std::uint16_t> noted_columns{Owner("query")};
     mutable std::size_t num_archetypes = 0;  // number of archetypes in noted_columns
     ComponentDirectory* directory = nullptr;

@@ -271,7 +271,7 @@ void TextQuery::for_each_batch(Executor& executor, ComponentDirectory& directory
 
 namespace {
 
-/// A run of this many rows or more stays a run.
+/// A run of at least this number of rows stays a run.
 constexpr std::uint32_t kLongRun = 4096;
 
 }  // namespace

@@ -259,7 +259,8 @@ public:
     /// Requires: this is a query over a database.
     Database& database() const { return plan_.database(); }
     /// The number of the driver's rows that match, including disabled ones. A loop visits at most this number of rows.
-    /// With Added, Changed or Removed, returns the number of rows that the last loop found. Cost: a step per table.
+    /// If the query has an Added, Changed or Removed term, returns the number of rows that the last loop found. Cost: a
+    /// step per table.
     std::uint64_t num_rows() const { return plan_.num_rows(); }
     /// Returns the number of bytes that the named fields occupy in one row, for computing data rates. Singletons count
     /// only if the query has no other terms.
