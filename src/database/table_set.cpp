@@ -9,7 +9,7 @@
 namespace shoal {
 namespace {
 
-constexpr std::size_t kVisitsPerSettle = 512;  // tables whose memory is looked at
+constexpr std::size_t kVisitsPerSettle = 512;  // how many tables have their memory checked
 constexpr std::uint32_t kMostEmptyVisits = 16;
 
 Status broken(const DatabaseTable& table, std::string_view what) {

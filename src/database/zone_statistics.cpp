@@ -30,7 +30,7 @@ void share_index(const Database& database, Array<ZoneStatistics>& entries) {
     std::uint64_t num_components = 0;
     for (const ZoneStatistics& entry : entries) num_components += entry.held.num_rows;
     if (num_components == 0) return;
-    Array<std::uint64_t> num_before("database");  // rows in earlier zones, by component type number
+    Array<std::uint64_t> num_before("database");  // number of rows in earlier zones, indexed by component type number
     num_before.resize(database.schemas().size(), 0);
     for (ZoneStatistics& entry : entries) {
         std::uint64_t& num_rows = num_before[entry.component.number];

@@ -91,7 +91,7 @@ public:
     }
     /// Sets the table for all of `entities`.
     SHOAL_API void set_table(std::span<const Entity> entities, std::uint32_t table);
-    /// Gives consecutive rows of a table to entities, stopping before the first one that is dead or has a row, and
+    /// Gives consecutive rows of a table to `entities`, stopping before the first one that is dead or has a row, and
     /// returns how many entities got a row. Requires: room is reserved.
     SHOAL_API std::uint32_t set_leading(std::span<const Entity> entities, const EntityManager& living,
                                         std::uint32_t table, std::uint32_t first_row);

@@ -61,7 +61,7 @@ public:
     SHOAL_INLINE void prefetch(Entity entity) const {
         if (SHOAL_LIKELY(!columns_.empty())) prefetch_at(directory_->guess(entity));
     }
-    /// Database::gather(), for more entities than fit in the cache.
+    /// Does the work of Database::gather() when there are more entities than fit in the cache.
     std::size_t gather_far(std::span<const Entity> entities, std::span<Value> out, const Value& missing) const;
 
 private:

@@ -88,8 +88,8 @@ private:
     Array<ComponentType> enableable_without_{Owner("database match")};  // enableable types that rows must lack
     BitSet matched_types_{Owner("database match")};                     // indexed by archetype number
     BitSet matched_{Owner("database match")};                           // indexed by table number
-    std::size_t num_types_ = 0;                                         // number of archetypes looked at
-    std::size_t num_tables_ = 0;                                        // number of tables looked at
+    std::size_t num_types_ = 0;                                         // how many archetypes have been looked at
+    std::size_t num_tables_ = 0;                                        // how many tables have been looked at
     std::size_t num_matched_ = 0;                                       // number of matching tables
     std::uint64_t epoch_ = 0;
 };
