@@ -44,7 +44,7 @@ public:
     /// Returns the recorder for commands that another directory passes on, to be carried out after the commands of a
     /// pass.
     detail::CommandRecorder& open_for_passed(std::uint32_t pass);
-    /// Calls visit(loop, runs of a chunk) for all chunks with pending commands, in their order.
+    /// Calls visit(loop, runs of a chunk) for all chunks with pending commands, in order.
     template <class Visit>
     void visit_chunks(Visit&& visit) {
         sort(open_);

@@ -264,7 +264,7 @@ struct CommandNumbers {
 
 class CommandRecorder {
 public:
-    static constexpr std::uint32_t kPendingBlock = 64;  // ids that a chunk takes at a time
+    static constexpr std::uint32_t kPendingBlock = 64;  // how many ids a chunk takes at a time
 
     explicit CommandRecorder(CommandLog& log) : log_(&log) {}
     CommandRecorder(CommandRecorder&&) = default;

@@ -9,8 +9,8 @@ namespace shoal {
 /// What a command does; kText names an entity, or adds or removes a tag. Saves contain these numbers.
 enum class SavedCommandKind : std::uint32_t { kDestroy, kCreate, kMove, kAdd, kRemove, kSpawn, kCopy, kText, kSet };
 inline constexpr std::uint32_t kNumSavedCommandKinds = 9;
-/// What the commands in a list have in common. The flags mean that the list belongs to one chunk, that spawns and
-/// copies have poses, and that spawns override values.
+/// What the commands in a list have in common. The flags mean that the list belongs to one chunk, that its spawn and
+/// copy commands have poses, and that its spawn commands override values.
 struct SavedCommandList {
     static constexpr std::uint32_t kOfChunk = 1, kHasPoses = 2, kHasOverrides = 4;
     SavedCommandKind kind;
