@@ -31,9 +31,9 @@ namespace cluster {
 /// Lists the facts that must match in programs that exchange zones, one per line: versions, ids, zones and component
 /// types.
 std::string facts_of(const World& world, const ClusterOptions& options);
-/// Returns a message about the first fact that differs between a checkpoint's program and this one, or an empty string.
-/// Component types that only one of the programs has are ignored, because stores of built-in types are created on first
-/// use.
+/// Returns a message about the first fact that differs between a checkpoint's program and this one, or an empty string
+/// if none differs. Component types that only one of the programs has are ignored, because stores of built-in types are
+/// created on first use.
 std::string find_other_fact(std::string_view of_checkpoint, std::string_view own);
 
 }  // namespace cluster

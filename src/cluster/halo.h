@@ -41,7 +41,7 @@ struct ClusterZones {
 /// reads a field there that is valid only on its own rank; the message names the pass.
 Result<std::vector<HaloColumn>> find_halo_columns(const Schedule& schedule, const Database& database,
                                                   const ClusterZones& zones);
-/// Errors: a pass reads a field in halos that an earlier pass of the same frame writes in this rank's zones. Copies
+/// Errors: a pass reads in halos a field that an earlier pass of the same frame writes in this rank's zones. Copies
 /// have the values from the start of the frame, so the result would depend on the division. The message names both
 /// passes.
 Status check_halo_order(Schedule& schedule, const Database& database, const ClusterZones& zones);

@@ -18,7 +18,7 @@
 //
 // Ownership. Each zone of World::database() that is in `zones` has one owner rank. The initial division follows a
 // space-filling curve and is weighted by rows. A rank owns the entities in its zones, their transform descendants, and
-// all entities that these own. Entities outside of these zones are local to each rank.
+// all entities owned by any of these. Entities outside of these zones are local to each rank.
 //
 // Halos. A rank has read-only copies of the zones within `reach` of its own: the same rows, in the same order. Only
 // columns that a pass declares as read in halos are kept up to date. The pass "halo" receives these columns before the
