@@ -119,7 +119,7 @@ private:
             found = lists.data();
             links = {linked.data(), num_links};
         }
-        Room<std::uint32_t[kRows], 12> lists;      // by store, then by field, for fields that need their own lists
+        Room<std::uint32_t[kRows], 12> lists;      // indexed by store, then by field; for fields with their own lists
         Room<const std::uint32_t*, 16> of_fields;  // indexed by field: the rows in its store, or kNilRow
         Room<FieldColumns, 16> fields;             // the columns in the shown table
         Room<DatabaseTable*, kRows> tables_of_rows{kRows};

@@ -187,7 +187,7 @@ public:
 
 private:
     const PlanState& plan_;
-    Array<Array<std::uint32_t>> told_{Owner("query")};  // indexed by store: the rows that it is notified of
+    Array<Array<std::uint32_t>> told_{Owner("query")};  // indexed by store: the rows of which the store is notified
 };
 
 /// A loop that was started on an executor's threads.

@@ -101,8 +101,8 @@ struct Without : detail::Term<detail::TermKind{.is_field = false, .excludes = tr
 };
 
 /// A component type that the entity has gained since the query's last loop. The first loop visits all entities that
-/// have the component. For queries over a world; a query may have one such term. A copy of a query starts over: its
-/// next loop is a first loop.
+/// have the component. For queries over a world; a query may have only one such term. A copy of a query starts over:
+/// its next loop is a first loop.
 ///
 ///     world.schedule().add("greet", world.query<Added<Guest>, Read<&Guest::name>>(), greet);
 ///

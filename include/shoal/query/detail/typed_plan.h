@@ -41,7 +41,7 @@ void add_plan_terms(const PlanTerm* first, PlanTerm*& to, std::uint16_t number, 
         if constexpr (Term::kIsNoted) term.noted = Term::kNoted;
         if constexpr (Term::kIsOfParent) term.link = static_cast<std::uint16_t>(&term - first - 1);
         if constexpr (Term::kIsRemoved) {
-            term.is_optional = true;  // the entity need not have the component now
+            term.is_optional = true;  // the entity need not currently have the component
         } else if constexpr (Term::kIsField) {
             using Layout = FieldLayout<Term::kMember>;
             term.first_column = Layout::kFirstColumn, term.num_columns = Layout::kNumColumns;
