@@ -19,7 +19,7 @@ public:
     /// Must be called before rows of `table` are added, removed or moved.
     void keep_apart_from(const Table& table);
     void keep_apart_from(const DatabaseTable& table) { keep_apart_from(table.table()); }
-    /// Like keep_apart_from(), for a call that no longer reads its entities.
+    /// Like keep_apart_from(), but for a call that no longer reads its entities.
     void keep_values_apart_from(const Table& table);
     void keep_values_apart_from(const DatabaseTable& table) { keep_values_apart_from(table.table()); }
 

@@ -147,7 +147,7 @@ void Database::transfer(std::span<const Entity> entities, std::span<const Compon
             if (i + detail::kRowsAhead < rows.size()) from.table_.prefetch(rows[i + detail::kRowsAhead]);
             const std::uint32_t source = sources[i];
             DatabaseRow at = find(entities[source]);
-            if (!at) continue;  // the destructor of a dropped value has destroyed it
+            if (!at) continue;  // the destructor of a dropped value has destroyed the entity
             SHOAL_ASSERT(at.table == &from, Selection::kRuleForDestructors);
             if (&from != &to) at = transfer_row(at, to, plan);
             if (at.table == &to)
