@@ -86,7 +86,7 @@ void CommandSettler::for_each_pending(Visit&& visit) {
 void CommandSettler::number_pending() {
     scratch_.owners.assign(static_cast<std::size_t>(num_pending_ / detail::CommandRecorder::kPendingBlock), kNoChunk);
     scratch_.made.resize(static_cast<std::size_t>(num_pending_));
-    scratch_.once.clear(static_cast<std::size_t>(num_pending_));  // set bits are cancelled entities
+    scratch_.once.clear(static_cast<std::size_t>(num_pending_));  // each bit that is set marks a cancelled entity
     for (std::uint32_t chunk = 0; chunk < chunks_.size(); ++chunk)
         for (const EntityBits block : chunks_[chunk]->pending_blocks())
             scratch_.owners[(block & kPendingNumberMask) / detail::CommandRecorder::kPendingBlock] = chunk;
