@@ -155,7 +155,7 @@ const std::vector<Entity>& ZoneRows::find_new(TableRows& rows) const {
     found.clear();
     if (rows.table == nullptr) return found;
     const std::span<const Entity> now = rows.table->entities();
-    std::vector<Entity> before, after;  // of rows whose owner has changed
+    std::vector<Entity> before, after;  // the owners of rows whose owner has changed
     for_each_difference(rows.owners, now, [&](std::uint32_t row) {
         if (row < rows.owners.size()) before.push_back(rows.owners[row]);
         if (row < now.size()) after.push_back(now[row]);
