@@ -442,7 +442,7 @@ private:
         return check_identifiers();
     }
 
-    /// Gives component types that have been renamed in shoal their current names.
+    /// If shoal has renamed a component type, gives it its current name.
     void rename_old_types() {
         if (num_entities() == 0) return;  // a save; its types are migrated with its stores
         for (BlobComponents& components : blob_.component_types_) {
@@ -550,7 +550,7 @@ private:
         return {};
     }
 
-    /// Checks the values of a field in `count` rows. Types for which all bytes are valid are not read.
+    /// Checks the values of a field in `count` rows. Skips types for which any bit pattern is valid.
     Status check_values(const Field& field, const std::byte* first, std::uint64_t stride, std::uint32_t count) const {
         const FieldRows rows{first, stride, count};
         BadValue bad = find_bad_value(field, rows);
@@ -657,7 +657,8 @@ private:
         return {};
     }
 
-    /// The rows are distinct, each is listed for its owner, and there are as many as components, so none is missing.
+    /// The rows are distinct, each is listed for its owner, and there are as many rows as components, so none is
+    /// missing.
     Status check_offset_tables(const BlobSection& entry) {
         const std::uint64_t n = num_entities();
         std::uint64_t num_rows = 0;

@@ -52,10 +52,10 @@ struct BlobContent {
         /// Strings of the schema: its name, and then for each field the name, the unit and the enumerators.
         std::vector<std::uint32_t> strings;
         std::vector<std::uint32_t> owners;            ///< by component
-        std::vector<std::uint32_t> order;             ///< order in the blob; empty for the order of adding
+        std::vector<std::uint32_t> order;             ///< order in the blob; empty if it was not changed
         std::vector<std::vector<std::byte>> columns;  ///< by column of the schema: an element per component
-        /// Struct images of the last components, which are not in the columns yet. They are few enough to stay in the
-        /// cache.
+        /// Struct images of the components that were added last, which are not in the columns yet. They are few enough
+        /// to stay in the cache.
         std::vector<std::byte> images;
 
         void add_image(std::span<const std::byte> image);

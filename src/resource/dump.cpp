@@ -229,7 +229,7 @@ private:
         builder_.end();
     }
 
-    /// Raw bytes are not readable, so this writes their number and a hash.
+    /// Raw bytes are not readable, so this writes their size and a hash.
     void component_of_bytes(const BlobComponents& components, std::uint32_t row) {
         const auto array = read_as<BlobArrayBase>(components.columns[0] + row * sizeof(BlobArrayBase));
         const std::span<const std::byte> bytes = blob_.array(array, FieldType::kUint8);

@@ -259,7 +259,7 @@ private:
         return found.status();
     }
 
-    /// Errors: a store refuses a value. Everything is then undone.
+    /// Errors: a store refuses a value. On error, everything is undone.
     Status write_overrides() {
         for (const FoundOverride& found : overrides_)
             if (!is_set_singleton(found.path.component()))
@@ -322,7 +322,7 @@ private:
     }
 
     /// Passes all batches to the stores. Calls begin_spawn() on each store before its first batch, and finish_spawn()
-    /// after its last. Errors: a store or function fails. Everything is then undone.
+    /// after its last. Errors: a store or function fails. On error, everything is undone.
     Status send_all() {
         for (std::size_t i = 0; i < takers_.size(); ++i) {
             Store* const store = takers_[i].store;
@@ -450,7 +450,7 @@ private:
     const BlobPart* part_;
     std::uint32_t num_roots_ = 0;
     Array<Taker> takers_{Owner("spawn")};
-    Array<Taker> singletons_{Owner("spawn")};  // existing singletons, whose values are set
+    Array<Taker> singletons_{Owner("spawn")};  // existing singletons, which get the blob's values
     std::vector<FoundOverride> overrides_;
     std::vector<NamedOverride> named_;
     Array<Zone> zones_{Owner("spawn")};              // by blob entity; empty if the blob sets no zones

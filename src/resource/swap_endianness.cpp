@@ -245,7 +245,7 @@ private:
         for (const BlobField& field : schema.fields) {
             const bool is_split = (field.flags & kBlobFieldSplit) != 0;
             const std::uint32_t num_columns = is_split ? field_type_lanes(static_cast<FieldType>(field.type)) : 1;
-            // At most the size of a struct, as default_image has checked, so the product below fits in 64 bits.
+            // default_image has checked that this is at most the size of a struct, so the product fits in 64 bits.
             const std::uint64_t bytes =
                 std::uint64_t(field.value_bytes) * (field.array_length == 0 ? 1 : field.array_length);
             if (num_columns > type.num_columns - next_column)

@@ -24,7 +24,7 @@ struct BlobComponents {
     std::int32_t spawn_order = 0;
     std::span<const std::uint32_t> entity_index;  ///< the owner of each component
     std::span<const std::byte* const> columns;    ///< one per column of schema->columns(), with a value per component
-    std::size_t num_bytes = 0;                    ///< size of the entity indices, columns and gaps between them
+    std::size_t num_bytes = 0;                    ///< size of entity indices and columns, including gaps between them
 
     std::uint32_t count() const { return static_cast<std::uint32_t>(entity_index.size()); }
 };
@@ -41,7 +41,7 @@ public:
     /// Checks `bytes` and keeps a copy. Errors: the bytes are invalid. The message describes the problem and gives its
     /// offset.
     SHOAL_API static Result<Blob> load(std::span<const std::byte> bytes);
-    /// Checks `bytes` and refers to them. Bytes that do not start on a multiple of 64 are copied.
+    /// Checks `bytes` and refers to them, or copies them if they do not start at a multiple of 64.
     /// Lifetime: the bytes must outlive the blob, and must not change.
     SHOAL_API static Result<Blob> view(std::span<const std::byte> bytes);
     /// Reads and checks a file. Errors: the file cannot be read, or load() fails. The message contains the path.
@@ -93,7 +93,7 @@ public:
 
     std::span<const BlobDependency> dependencies() const { return dependencies_; }
     /// These functions return how the blob was made (nullptr if unknown), the content hash of each dependency, and the
-    /// component types that the source names.
+    /// component types used in the source.
     const BlobOrigin* origin() const { return origin_; }
     std::span<const std::uint64_t> dependency_hashes() const { return dependency_hashes_; }
     std::span<const BlobOriginType> origin_types() const { return origin_types_; }

@@ -59,7 +59,7 @@ public:
     /// Errors: the blob already has a component type with this name, or a field is opaque.
     SHOAL_API Result<std::uint32_t> add_component_type(const Schema& schema, std::int32_t spawn_order = 0);
 
-    /// Reserves memory for `count` components of a type in total. Requires: the component type exists.
+    /// Reserves memory for a total of `count` components of a type. Requires: the component type exists.
     SHOAL_API void reserve_components(std::uint32_t type, std::size_t count);
 
     /// Adds a component given as a struct image. An Entity field holds an entity index, or has all bits set if it is
@@ -72,7 +72,7 @@ public:
 
     /// Sets the order of a type's components in the blob: component i in the blob is the component that was added as
     /// number `order[i]`, counted from 0. If `order` is empty, the components are in the order in which they were
-    /// added. Requires: `order` contains every component of the type once.
+    /// added. Requires: `order` contains every component of the type exactly once.
     SHOAL_API void order_components(std::uint32_t type, std::vector<std::uint32_t> order);
 
     /// Adds a read-only array and returns the value for a field that refers to the array. write() fills in the resource
@@ -88,8 +88,8 @@ public:
     SHOAL_API Result<StringId> add_text(std::string_view text);
     /// Returns the string that was added with this id, or an empty string. Lifetime: as long as the writer.
     SHOAL_API std::string_view text(StringId id) const;
-    /// Stores source text that the compiler does not know: the text of a component or of some fields. kNoBlobEntity
-    /// stands for the resource as a whole.
+    /// Stores the source text of an unknown component, or of unknown fields. kNoBlobEntity stands for the resource as a
+    /// whole.
     SHOAL_API void add_kept_text(std::uint32_t entity_index, std::string_view component, std::string_view text);
     /// Adds a file that the blob was made from or that it needs. A file is stored once per kind and path. `hash` is the
     /// hash of the content that was read.
@@ -97,12 +97,12 @@ public:
     /// Records the compiler and the rules that the blob was made with. The blob then also stores the hashes of its
     /// dependencies.
     SHOAL_API void set_origin(std::string_view compiler, std::uint64_t rules);
-    /// Adds a component type that the source names, with the hash of its schema, or 0 if it has no schema.
+    /// Adds a component type used in the source, with the hash of its schema, or 0 if it has no schema.
     SHOAL_API void add_origin_type(std::string_view name, std::uint64_t hash);
 
-    /// Returns the blob's bytes, after the same check as in Blob::load(). Errors: an entity has two components of a
-    /// type that is not `many`, a bool is neither 0 nor 1, an entity index is invalid, two entities have the same GUID,
-    /// a string is not UTF-8, or the blob has arrays but no resource name.
+    /// Checks the blob as Blob::load() does, and returns its bytes. Errors: an entity has two components of a type that
+    /// is not `many`, a bool is neither 0 nor 1, an entity index is invalid, two entities have the same GUID, a string
+    /// is not UTF-8, or the blob has arrays but no resource name.
     SHOAL_API Result<std::vector<std::byte>> write(const BlobWriteOptions& options = {}) const;
 
 private:

@@ -29,7 +29,8 @@ public:
 
     /// Replaces a loaded blob with a newer version, and returns the older one. Values in rows still refer to the older
     /// version until Reloader::reload() updates them (see reload/reloader.h). Errors: no blob with that name is loaded.
-    /// Nothing has then changed. Lifetime: pointers to the loaded blob stay valid and now point to the newer version.
+    /// On error, nothing has changed. Lifetime: pointers to the loaded blob stay valid and now point to the newer
+    /// version.
     SHOAL_API Result<Blob> replace(Blob newer);
 
     /// Returns the blob, or nullptr if it is not loaded.
@@ -48,11 +49,11 @@ public:
 
     /// Adds a function that counts pins; a world adds one for its stores.
     SHOAL_API void add_pin_counter(CountPins count, void* context);
-    /// Removes a function. Requires: the function was added with this context and has not been removed.
+    /// Removes the function that was added with this context. Requires: there is one.
     SHOAL_API void remove_pin_counter(void* context);
 
-    /// Releases a blob. Errors: the blob is not loaded, or values refer to it (the message says how many). The blob
-    /// then stays loaded.
+    /// Releases a blob. Errors: the blob is not loaded, or values still refer to it (the message says how many). On
+    /// error, nothing has changed.
     SHOAL_API Status unload(ResourceId id);
     Status unload(std::string_view name) { return unload(ResourceId(name)); }
 

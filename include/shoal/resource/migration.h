@@ -64,17 +64,17 @@ public:
     /// Returns the column, or nullptr if there is none. Lifetime: until a column is added or removed.
     SHOAL_API const Column* find(std::string_view name) const;
     /// Errors of all functions below: there is no such field, the new name already exists, or the field has a different
-    /// type. After an error, nothing has changed.
+    /// type. On error, nothing has changed.
     SHOAL_API Status rename(std::string_view from, std::string_view to);
     SHOAL_API Status remove(std::string_view name);
     /// Returns the packed values of a field. Enums may also be read as integers. Lifetime: until the field is removed.
     SHOAL_API Result<const std::byte*> read(std::string_view name, const ValueType& type);
     /// Adds a field and returns its values, which are zero. Lifetime: until the field is removed.
     SHOAL_API Result<std::byte*> add(std::string_view name, const ValueType& type);
-    /// Records whether the values of a field were given. Defaults, and values that were computed from them, were not
-    /// given.
+    /// Records whether the values of a field were given. Defaults, and values computed from them, count as not given.
     SHOAL_API Status mark(std::string_view name, Given given);
-    /// Renames enumerators of an enum. `names` has pairs of an old and a new name. Unknown old names are ignored.
+    /// Renames enumerators of an enum. `names` has pairs of an old name and its new name. Unknown old names are
+    /// ignored.
     SHOAL_API Status rename_values(std::string_view name, std::span<const std::pair<std::string, std::string>> names);
 
 private:
@@ -221,7 +221,7 @@ public:
     SHOAL_API Migrations& renamed_from(std::string_view name);
     std::span<const std::string> old_names() const { return old_names_; }
     bool has_steps() const { return !steps_.empty(); }
-    /// Runs the steps from `version` up to, but not including, `end`. Errors: a step fails. The message names the
+    /// Runs the steps from `version` up to, but not including, `end`. Errors: a step fails. The message contains the
     /// version.
     SHOAL_API Status run(std::uint32_t version, std::uint32_t end, FieldColumns& columns) const;
 
@@ -248,7 +248,7 @@ SHOAL_API bool needs_migration(const Blob& blob, const ComponentRegistry& regist
 /// these component types; its bytes do not change.
 /// Errors: a component is newer than the program, a field has no counterpart in the newest version, a value would be
 /// lost in the conversion to a new type, or a step does not match the fields. The message names the blob, component,
-/// version and field. After an error, nothing has changed.
+/// version and field. On error, nothing has changed.
 /// Cost: columns that no step changes, and that already have the layout of the newest version, are not copied.
 SHOAL_API Status migrate(Blob& blob, const ComponentRegistry& registry);
 
@@ -257,10 +257,10 @@ struct ConvertedColumns {
     Array<const std::byte*> columns{Owner("migration")};  // one per Schema::columns()
     std::vector<Array<std::byte>> memory{};
 };
-/// Converts the columns of rows from one schema of a component type to another. This is for schemas that are edited
-/// while the program runs. Fields are matched by name, new fields get their defaults, and fields that `to` does not
-/// have are dropped. If `migrations` has steps between the versions, these run first. Errors: the same as for
-/// migrate(), except that a field without a counterpart is not an error. Lifetime: as long as `columns`.
+/// Converts columns from one schema of a component type to another. This is for schemas that are edited while the
+/// program runs. Fields are matched by name, new fields get their defaults, and fields that `to` does not have are
+/// dropped. If `migrations` has steps between the versions, these run first. Errors: the same as for migrate(), except
+/// that a field without a counterpart is not an error. Lifetime: as long as `columns`.
 SHOAL_API Result<ConvertedColumns> convert_rows(const Schema& from, std::span<const std::byte* const> columns,
                                                 std::size_t num_rows, const Schema& to, const Migrations* migrations);
 /// Like convert_rows(), but for saved rows. As in migrate(), a step must name each field that `to` does not have.

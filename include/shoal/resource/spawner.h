@@ -28,17 +28,17 @@ struct SpawnTargets {
     const ComponentDirectory& directory;
     const ComponentRegistry* registry = nullptr;  ///< the registry's spawn functions take precedence over stores
     Status (*set_property)(void* context, Entity entity, std::string_view path, const AnyValue& value) = nullptr;
-    void* context = nullptr;         ///< for set_property, which sets the named value of an override "properties.path"
+    void* context = nullptr;         ///< for set_property, which applies an override of "properties.path"
     StringTable* strings = nullptr;  ///< holds the texts of overridden string ids, as long as they are used
 };
 
 struct SpawnOptions {
     std::uint32_t copies = 1;
     /// The pose of each copy. The local pose of each root in the copy becomes root pose x local pose. The roots are the
-    /// transforms whose entity has no ancestor with a transform. Other components do not change, except the field that
-    /// Database::spawn_into_tiles names. `overrides` are applied afterwards, so an overridden position, rotation or
-    /// scale of a root replaces the result. If a root pose with an uneven scale would shear a rotated root, the root's
-    /// position is exact, and its rotation and scale are the nearest possible, as in
+    /// transforms whose entity has no ancestor with a transform. Other components do not change, except the position
+    /// field that is passed to Database::spawn_into_tiles. `overrides` are applied afterwards, so an overridden
+    /// position, rotation or scale of a root replaces the result. If a root pose with an uneven scale would shear a
+    /// rotated root, the root's position is exact, and its rotation and scale are the nearest possible, as in
     /// TransformManager::set_world_pose().
     /// Shape: one per copy, or empty. Requires: all values are finite, rotations have length 1, and scales are nonzero.
     /// Lifetime: the call.
@@ -61,7 +61,7 @@ struct SpawnOptions {
     /// Keeps names and GUIDs for Spawned::find(). This takes about 12 bytes, plus the text, for each blob entity that
     /// has a name or a GUID.
     bool keep_names = true;
-    bool tells_services = true;  ///< whether WorldService::spawned() is called; a reload sets false
+    bool tells_services = true;  ///< whether WorldService::spawned() is called
 };
 
 /// A component type in the blob that neither a store nor a function accepts.
@@ -121,8 +121,8 @@ private:
 /// Errors: the number of root poses is neither 0 nor the number of copies, the zone is out of range, a layout differs
 /// (the message shows both schemas), a component type is unknown and fail_on_unknown is set, an override is invalid, no
 /// ids are left, or a store fails. An override is invalid if it names a copy, entity or field that does not exist, or
-/// if its value does not fit or is outside the range in the schema. After an error, no rows or entities of the spawn
-/// remain. Cost: one call to the entity manager, and one call to a store per component type.
+/// if its value does not fit or is outside the range in the schema. On error, no rows or entities of the spawn remain.
+/// Cost: one call to the entity manager, and one call to a store per component type.
 SHOAL_API Result<Spawned> spawn(const SpawnTargets& targets, const Blob& blob, const SpawnOptions& options = {});
 
 /// Checks whether an override may give a field a value. Requires: the value has the type of the field.
@@ -130,7 +130,7 @@ SHOAL_API Result<Spawned> spawn(const SpawnTargets& targets, const Blob& blob, c
 SHOAL_API Status check_override_value(const class FieldPath& path, const AnyValue& value);
 
 /// Spawns some entities of a blob. References to other entities are null, and children of other entities become roots.
-/// Singletons, names and SpawnOptions::first_entities are left out.
+/// Ignores singletons, names and SpawnOptions::first_entities.
 /// Shape: `which` has indices of blob entities, in ascending order. The result has options.copies x which.size()
 /// entities.
 /// Errors: the same as for spawn().

@@ -1,6 +1,6 @@
 #pragma once
 // Finds read-only arrays in the blobs of a library. Values in rows may come from a file, so they are checked.
-// Thread: the same as const calls on the library.
+// Thread: the same as for const calls on the library.
 
 #include "shoal/resource/library.h"
 #include "shoal/table/detail/schema.h"

@@ -73,9 +73,9 @@ enum class BlobSectionKind : std::uint32_t {
     kOffsetTables,  ///< num_entities + 1 uint32: where the rows of each entity start; then BlobRow[]
     kOrigin,        ///< BlobOrigin, then a content hash (uint64) per dependency, then BlobOriginType[]
 };
-inline constexpr std::uint32_t kNumBlobSectionKinds = 16;  // including 0 for none
+inline constexpr std::uint32_t kNumBlobSectionKinds = 16;  // including kind 0, which means none
 
-/// Section flag: a reader that does not know the section's kind or version must refuse the blob.
+/// Section flag: a reader that does not know this section's kind or version must refuse the blob.
 inline constexpr std::uint32_t kBlobSectionRequired = 1;
 
 struct BlobSection {

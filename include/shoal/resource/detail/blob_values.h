@@ -1,6 +1,6 @@
 #pragma once
 // Converts row values to blob values: entity references become indices of blob entities, read-only arrays are copied,
-// and string ids stay the same, but their texts are added to the blob. Code that saves rows uses this; see
+// and string ids stay the same, but their texts are added to the blob. This is used when rows are saved; see
 // world/entity_blob.h. Also finds the arrays that values in rows refer to.
 // Thread: an object may be used by one thread at a time.
 

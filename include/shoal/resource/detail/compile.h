@@ -10,8 +10,8 @@
 //     }
 //
 // The compiler calls the function once per component or once per layer, in the spawn order of the component types. The
-// layers are first the text of a prefab, and then the text that overrides it. Most component types need no function:
-// the compiler's default function follows the schema, and other functions can use it for individual fields.
+// first layer is the text of a prefab, and the next layer is the text that overrides it. Most component types need no
+// function: the compiler's default function follows the schema, and other functions can use it for individual fields.
 //
 // A component type needs no schema if its compile function produces raw bytes, whose number may differ between
 // components. A spawn function gets these bytes back (see registry.h):
@@ -88,12 +88,12 @@ public:
     /// null.
     SHOAL_API void store_entity(std::uint32_t offset, std::uint32_t entity_index);
 
-    /// Returns the blob entity that `reference` names, resolved relative to the owner. Returns kNoBlobEntity if there
-    /// is no such entity; the caller must report this.
+    /// Resolves `reference` relative to the owner, and returns the blob entity. Returns kNoBlobEntity if there is no
+    /// such entity; the caller must report this.
     std::uint32_t find_entity(std::string_view reference) const { return host_.find_entity(reference); }
 
-    /// Processes one entry of the node like the default function: checks it and reads it into the field that its key
-    /// names. An unknown key is reported or kept. Returns false after reporting an error.
+    /// Processes one entry of the node like the default function: checks it and reads it into the field with the name
+    /// of its key. An unknown key is reported or kept. Returns false after reporting an error.
     bool read_field(Node node) { return host_.read_field(node); }
     /// Reads a value that is not in the schema, and checks it like a value of `field`. Shape: `value` has field.size
     /// bytes, which hold the previous value. Returns false after reporting an error.
@@ -112,7 +112,7 @@ public:
     SHOAL_API Result<StringId> intern(std::string_view text);
     /// Adds a read-only array to the blob. Shape: the size of `values` is a multiple of field_type_bytes(element_type).
     SHOAL_API BlobArrayBase add_array(FieldType element_type, std::span<const std::byte> values);
-    /// Sets the component's bytes, which replace the bytes of an earlier call. Without a call, the component has no
+    /// Sets the component's bytes, replacing those from any earlier call. If this is never called, the component has no
     /// bytes. Requires: the compile function was set with ComponentRegistry::set_bytes_compile_function().
     SHOAL_API void set_bytes(std::span<const std::byte> bytes);
     /// Adds a file that the blob needs at run time, or a file whose changes require a recompilation.

@@ -20,8 +20,8 @@ class DocumentBuilder;
 struct ProgressListener;
 class ValueNames;
 
-/// Adds the whole blob to the open mapping. If the builder prints, this takes constant memory besides the blob, except
-/// that component types that are not in entity order take four bytes per component.
+/// Adds the whole blob to the open mapping. If the builder prints, this takes constant memory besides the blob, plus
+/// four bytes per component for component types that are not in entity order.
 SHOAL_API void dump_members(const Blob& blob, DocumentBuilder& builder, const ProgressListener& progress);
 
 /// Adds the values of a read-only array as a list. Shape: `values` has the bytes of all elements.

@@ -1,6 +1,6 @@
 #pragma once
-// Names from older versions that are still accepted in blobs, saves, sources and property paths; only the new names are
-// written. For parts of saves whose paths have changed, see src/state/old_paths.h.
+// Old names, which are still accepted in blobs, saves, sources and property paths. Only the new names are written. For
+// parts of saves whose paths have changed, see src/state/old_paths.h.
 // Thread: any.
 
 #include "shoal/table/detail/schema.h"

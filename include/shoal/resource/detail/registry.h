@@ -104,7 +104,7 @@ public:
 
     /// Sets the function that compiles components named `name` to raw bytes, and makes a schema for them. The function
     /// sets the bytes with CompileOutput::set_bytes(). An entity has at most one such component. Errors: the name has a
-    /// different schema or compile function, or is not a valid name. After an error, nothing has changed.
+    /// different schema or compile function, or is not a valid name. On error, nothing has changed.
     SHOAL_API Status set_bytes_compile_function(std::string_view name, CompileFunction function, void* context,
                                                 std::int32_t spawn_order = 0);
     /// Sets the function that spawns components named `name`, which were compiled to raw bytes. Errors: the name has a
@@ -119,7 +119,7 @@ public:
         return migrations(schema_of<T>());
     }
 
-    /// Removes the compile and spawn functions and the spawn order. Call this for code that is being unloaded.
+    /// Removes the functions and the spawn order of a component type. Call this for code that is being unloaded.
     /// Afterwards, the default function compiles the components, and a store spawns them. Unknown names are ignored.
     SHOAL_API void remove_functions(std::string_view name);
     /// Removes a component type with its schema, functions and migrations. Unknown names are ignored. The schema and

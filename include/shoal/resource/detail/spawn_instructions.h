@@ -12,8 +12,8 @@ namespace shoal {
 /// For each entity, returns the zone that the blob sets for it or its nearest ancestor, or kNoZone. Returns an empty
 /// array if the blob sets no zones.
 SHOAL_API Array<Zone> named_zones(const Blob& blob);
-/// Returns the entities of a blob for which this component is initially disabled. `registry` has the older names of the
-/// type; it may be nullptr.
+/// Returns the entities of a blob for which this component is initially disabled. `registry` provides the older names
+/// of the type, and may be nullptr.
 SHOAL_API BitSet find_disabled_entities(const Blob& blob, ComponentId component,
                                         const ComponentRegistry* registry = nullptr);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Field changes that are described as data, for migration steps that are read from a schema file; see migration.h.
+// Field changes described as data, for migration steps read from a schema file; see migration.h.
 //
 //     MigrationStep& step = registry.migrations(hull).from(1);
 //     convert_values(step, "armor", {.factor = 10});                  // centimetres became millimetres
@@ -8,7 +8,7 @@
 //     split_values(step, "size", {"width", "length"});                // of a vec2
 //     join_values(step, {"x", "y", "z"}, "position");                 // a vec3
 //
-// A step does not declare the old type of a field, because the components to be migrated have it.
+// A step does not declare the old type of a field, because the components to be migrated provide it.
 // Thread: the same as MigrationStep.
 
 #include "shoal/resource/migration.h"
@@ -25,7 +25,7 @@ struct ValueConversion {
     /// the new type is an integer. A number that becomes a vector sets all lanes; lanes that the old vector lacks
     /// become 0, and surplus lanes are dropped.
     double factor = 1, plus = 0;
-    /// Pairs of an old and a new enumerator name. Requires: the other members are not set.
+    /// Pairs of an old enumerator name and its new name. Requires: the other members are not set.
     std::vector<std::pair<std::string, std::string>> values{};
 };
 
