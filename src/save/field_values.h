@@ -4,7 +4,7 @@
 //     here      entity  3:1  4:1  9:2        there     entity  3:1  9:2  4:1      the order of rows is ignored
 //               value   0.5  1.0  7.0                  value   0.5  7.0  1.5      4:1 differs
 //
-// Thread: the same as the world.
+// Thread: the same as for the world.
 
 #include "shoal/save/state_difference.h"
 #include "shoal/save/state_hash.h"
@@ -22,8 +22,8 @@ struct FieldName {
     friend auto operator<=>(const FieldName&, const FieldName&) = default;
 };
 
-/// Returns the fields whose hashes differ between the lists. Fields of components that the same entities have on both
-/// sides come first. Shape: both lists are sorted in the same way as StateHashes::parts().
+/// Returns the fields whose hashes differ between the lists. Fields of components with the same owners on both sides
+/// come first. Shape: both lists are sorted in the same way as StateHashes::parts().
 std::vector<FieldName> differing_fields(std::span<const StateHash> here, std::span<const StateHash> there);
 
 /// The values of one field, in row order.

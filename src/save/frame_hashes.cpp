@@ -51,7 +51,7 @@ void append_names(std::span<const FieldHash> fields, std::string_view before, st
     }
 }
 
-/// Removes the text before the next tab from a line, and returns it.
+/// Removes from a line the text before its next tab, and returns that text.
 std::string_view take_word(std::string_view& line) {
     const std::string_view word = line.substr(0, line.find('\t'));
     line.remove_prefix(std::min(line.size(), word.size() + 1));

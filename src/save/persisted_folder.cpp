@@ -78,7 +78,7 @@ void append_damage(std::string& damage, const PersistedSnapshot& snapshot) {
     append(snapshot.log_path, snapshot.log_damage);
 }
 
-/// Applies the whole records of a log to the state of a snapshot. Errors: the file cannot be read now, only another
+/// Applies all complete records in a log to the state in a snapshot. Errors: the file cannot be read now, only another
 /// program can read it, or a state takes more than `max_bytes` in memory.
 Status read_log(PersistedSnapshot& snapshot, std::span<const std::byte> content, std::uint64_t max_bytes,
                 Snapshot& state) {
@@ -300,7 +300,7 @@ private:
             if (number_in(name, rest) == 0 || rest.size() <= kSnapshot.size() || !rest.starts_with(".save.")) continue;
             if (Status status = remove_file(concat(folder, '/', name)); !status) return status;
         }
-        if (!goes_on) damaged_.clear();  // they are numbers in another folder
+        if (!goes_on) damaged_.clear();  // they are numbers of snapshots in the old folder
         folder_ = folder;
         number_ = number;
         lock_ = std::move(*lock);
@@ -310,7 +310,8 @@ private:
     /// Takes the current state, unless it was already taken. Programs may have changed the world since the last step.
     Status keep_latest() { return has_told_ || !world_.services().is_at_rest() ? Status() : take(true); }
 
-    /// Passes the current state to the writer. Errors: the state cannot be saved; it is then not passed to the writer.
+    /// Passes the current state to the writer. Errors: the state cannot be saved. On error, it is not passed to the
+    /// writer.
     Status take(bool only_if_new = false) {
         frames_left_ = options_.every_frames;
         std::vector<State> retired;
@@ -355,8 +356,8 @@ private:
 
     // --- writing ----------------------------------------------------------------------------------------------------
 
-    /// Writes the next snapshot, and creates its log. The snapshot is valid as soon as it has its final name. After an
-    /// error, the folder is unchanged.
+    /// Writes the next snapshot, and creates its log. The snapshot is valid as soon as it has its final name. On error,
+    /// the folder is unchanged.
     Status begin(const Snapshot& state, Executor& executor) {
         if (number_ >= kMaxNumber)
             return Status::error(concat("the folder \"", folder_, "\" has snapshot ", number_,

@@ -254,7 +254,8 @@ Replay::Frame::~Frame() {
 
 namespace {
 
-/// Returns the index of the first pass that differs between the frames, or the number of passes that both have.
+/// Returns the index of the first pass that differs between the frames. If there is none, returns the number of passes
+/// in the frame with fewer passes.
 std::size_t first_differing_pass(const FrameHashes& here, const FrameHashes& recorded) {
     const auto [mine, theirs] = std::ranges::mismatch(here.passes(), recorded.passes());
     return static_cast<std::size_t>(mine - here.passes().begin());

@@ -34,7 +34,7 @@ struct ArrayUse {
 
 struct SavedBuild {
     ResourceId resource;
-    std::uint64_t checksum;  // 0 if the library did not have it at the save
+    std::uint64_t checksum;  // 0 if the library did not have it when the state was saved
     std::uint64_t arrays;    // hash of the arrays
 };
 
@@ -61,7 +61,7 @@ void for_each_array_field(Store& store, Visit&& visit) {
 }
 
 /// Returns why the library does not have the arrays of a saved build, or an empty string if it has them. `use` is a
-/// line of kNames.
+/// line in kNames.
 std::string problem_of(const SavedBuild& saved, std::string_view use, const ResourceLibrary& library) {
     const Blob* const blob = library.find(saved.resource);
     if (saved.checksum == 0 || (blob != nullptr && blob->header().checksum == saved.checksum)) return {};
@@ -125,7 +125,7 @@ void list_arrays_of_values(const Snapshot& state, const std::string& path, const
 
 // --- saving ------------------------------------------------------------------------------------------------------
 
-/// Writes the builds of the resources whose arrays are in use. Requires: the stores are already in `state`.
+/// Writes the build of each resource whose arrays are in use. Requires: the stores are already in `state`.
 void WorldState::save_arrays(SnapshotWriter& to, const Snapshot& state, const Snapshot* before) const {
     if (world_.library() == nullptr) return;
     ArrayUses uses;

@@ -28,7 +28,7 @@ std::vector<FieldName> differing_fields(std::span<const StateHash> here, std::sp
         if (only_here || only_there || here[a].hash != there[b].hash) note(only_there ? there[b] : here[a]);
         a += !only_there, b += !only_here;
     }
-    // If the entities that have a component differ, its values differ as a consequence, so such components come later.
+    // If a component has different owners in the two worlds, its values differ as a consequence, so it comes later.
     const auto rank = [&](const FieldName& name) {
         if (name.component == kWorldComponent) return 2;
         return std::ranges::binary_search(names, FieldName{name.component, std::string(kRowsField)}) ? 1 : 0;
@@ -44,7 +44,7 @@ std::vector<FieldName> differing_fields(std::span<const StateHash> here, std::sp
 
 namespace {
 
-/// The rows of a world by the name of their component type.
+/// A world's rows, indexed by the name of their component type.
 using RowsByName = std::map<std::string_view, std::vector<StateRows>>;
 
 RowsByName rows_by_name(const World& world) {

@@ -193,7 +193,7 @@ void append_beside_rows(const Store& store, Array<StateHash>& hashes) {
     hashes.push_back({name, kBesideRowsField, kNoZone, hash_bytes(&key, sizeof key)});
 }
 
-/// Hashes the generations by entity index, without freed indices at the end.
+/// Hashes the generations in the order of entity indices, without the freed indices at the end.
 std::uint64_t hash_living(const EntityManager& entities) {
     std::span<const Generation> generations = entities.generations();
     while (!generations.empty() && generations.back() == 0) generations = generations.first(generations.size() - 1);

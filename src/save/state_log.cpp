@@ -24,7 +24,7 @@ constexpr std::size_t kLogPieceBytes = std::size_t(16) << 10;
 constexpr std::uint32_t kNoPart = ~0u;
 
 constexpr std::uint32_t kNoBlock = ~0u;
-constexpr std::size_t kMostEqualBytes = 8;  // the longest gap between joined runs; a new run would take as much space
+constexpr std::size_t kMostEqualBytes = 8;  // joins runs across gaps of this size; a new run would take as much space
 
 /// Begins a part in the body. If the part is new, its path follows. The blocks come last.
 struct PartChange {
@@ -431,7 +431,7 @@ private:
     const StateLogReader& log_;
     StateLogReader::Record& record_;
     std::span<const std::byte> rest_;
-    Array<std::uint8_t> taken_;  // use count per part of the previous state
+    Array<std::uint8_t> taken_;  // how often each part of the previous state is used
     std::uint64_t num_bytes_ = 0;
 };
 

@@ -6,9 +6,9 @@
 //     | header | record 0 | record 1 | record 2 |       a kill leaves a last record that is cut: reading ends before it
 //     +--------+----------+----------+----------+- - -
 //
-// Data that two states share is not compared. Two states share whole blocks of a part, and elements in a block that are
-// not marked as written. Other data is compared, and the bytes that differ are compressed and written, so the cost of a
-// record depends only on the changes.
+// Data that two states share is not compared. Two states share whole blocks of a part, and in other blocks, the
+// elements that are not marked as written. Other data is compared, and the bytes that differ are compressed and
+// written, so the cost of a record depends only on the changes.
 // Thread: each writer and reader is used by one thread at a time. A writer may run in parallel with the thread that
 // makes and destroys states, if that thread keeps the two states that are being written.
 
@@ -58,7 +58,7 @@ public:
 
     /// Appends a record with the changes from `before` to `state`. `before` is the state of the previous record or the
     /// base of the log, or nullptr if there is none. `extra` holds the caller's bytes. Errors: the file cannot be
-    /// written, for example because the disk is full. Readers then ignore the partial record.
+    /// written, for example because the disk is full. On error, readers ignore the partial record.
     Status append(const Snapshot& state, const Snapshot* before, std::uint64_t frame,
                   std::span<const std::byte> extra = {});
     /// Waits until all records are on disk.
@@ -81,8 +81,8 @@ public:
     /// `bytes` is the whole file and must outlive the reader. `base` is the value that was passed to create(), and
     /// `first` is the state that it identifies. No state may take more than `max_bytes` in memory. If `max_bytes` is 0,
     /// max_snapshot_bytes() is the limit. Errors: the bytes are not a log, are damaged, or have a different version,
-    /// byte order, id width or base. The message names the problem. `is_damaged` is set to false if a different program
-    /// could read the bytes with this base, and otherwise to true.
+    /// byte order, id width or base. The message describes the problem. `is_damaged` is set to false if a different
+    /// program could read the bytes with this base, and otherwise to true.
     static Result<StateLogReader> open(std::span<const std::byte> bytes, std::uint64_t base = 0,
                                        const Snapshot* first = nullptr, std::uint64_t max_bytes = 0,
                                        bool* is_damaged = nullptr);

@@ -67,8 +67,8 @@ std::vector<std::string> zone_columns(const Schema& schema) {
     return names;
 }
 
-/// Returns the prefix that the paths of a component type's values have in common: "table/0/body/" for
-/// "table/0/body/column/3", and "further/wound/" for "further/wound/owner".
+/// Returns the common path prefix of a component type's values: "table/0/body/" for "table/0/body/column/3", and
+/// "further/wound/" for "further/wound/owner".
 std::string_view path_of_values(std::string_view path) {
     std::size_t end = 0;
     for (int num_names = path.starts_with("table/") ? 3 : 2; num_names > 0 && end < path.size(); --num_names)
@@ -519,7 +519,8 @@ private:
 
     // --- the files of unloaded zones --------------------------------------------------------------------------------
 
-    /// If component types are converted, rewrites the zone files, because each file names its component types.
+    /// If component types are converted, rewrites the zone files, because each file contains the names of its component
+    /// types.
     Status write_zones(SnapshotWriter& to) {
         if (std::none_of(types_.begin(), types_.end(), [](const Type& type) { return type.is_changed(); })) return {};
         SerialExecutor alone;
@@ -735,7 +736,7 @@ private:
     HashMap<ComponentId, bool> is_manager_{Owner("world")};               // the same stores
     std::vector<SavedDatabase> databases_;
     Array<std::uint32_t> by_path_{Owner("world")};  // the parts of the state, sorted by path
-    BitSet is_replaced_{Owner("world")};            // for each part, whether it is not copied
+    BitSet is_replaced_{Owner("world")};            // for each part, whether it is replaced and not copied
 };
 
 }  // namespace

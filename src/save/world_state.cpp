@@ -50,7 +50,7 @@ Array<Entity> owners_in(const Store& store) {
 }  // namespace
 
 std::string WorldState::name_of(const Store& store) const {
-    if (dynamic_cast<const Database*>(&store) == nullptr)  // a database has no component type that could name it
+    if (dynamic_cast<const Database*>(&store) == nullptr)  // a database is not named after a component type
         return store.schemas().empty() ? std::string(store.kind()) : store.schemas().front()->name();
     const Array<Database*> databases = list_databases(world_.directory());
     const auto number = std::ranges::find(databases, &store) - databases.begin();
@@ -169,8 +169,8 @@ Status WorldState::load_services(SnapshotReader& from) {
     return status;
 }
 
-/// Returns the component types whose schemas are saved. These are the types in commands that no store has. If another
-/// run of the program may read the state, the types in the stores are also included.
+/// Returns the component types whose schemas are saved. These are the types of values in commands, if no store has the
+/// type. If another run of the program may read the state, the types in the stores are also included.
 Array<const Schema*> WorldState::types_to_save(bool is_lasting) const {
     Array<const Schema*> types{Owner("world")}, named{Owner("world")};
     for (const Store* store : world_.directory().stores()) {
@@ -258,7 +258,7 @@ Status WorldState::visit(const Snapshot& other, void (*look)(void* context), voi
     const std::size_t num_owned = world_.directory().num_owned();
     if (Status status = load(other, false, false); !status) return status;
     look(context);
-    if (Status back = load(mine, true, false); !back) {  // a store of the program or of a plugin rejects the old state
+    if (Status back = load(mine, true, false); !back) {  // a program's or plugin's store has rejected the old state
         log(LogLevel::kError, concat("the state that a world had a moment ago could not be loaded again, and the world "
                                      "keeps the one that was looked at: ",
                                      back.message()));
@@ -276,7 +276,7 @@ Status WorldState::load_fitting(const Snapshot& state, bool is_trusted, bool wit
     if (!of_zones) return of_zones.status();
     world_.directory().singletons().note_deaths();
     world_.services().for_each(
-        [](WorldService& service) { service.note_deaths(); });  // a load moves death cursors outside stores to the end
+        [](WorldService& service) { service.note_deaths(); });  // loading moves their death cursors to the end
     // Files are prepared before the world changes, and the current files are kept until nothing can fail anymore.
     ZoneFiles* const files = with_zones ? ZoneFiles::of(world_) : nullptr;
     ZoneFiles::Loaded zones(files);

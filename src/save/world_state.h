@@ -61,11 +61,11 @@ public:
     /// strings, and `lasting` must not be nullptr. If `borrows` is set, the caller destroys the state before the world
     /// changes, so columns need not be copied. Errors: something cannot be saved.
     Status save(Snapshot& to, const Snapshot* before, LastingTypes* lasting, bool borrows = false) const;
-    /// Replaces the state of the world. Errors: the snapshot does not fit the world. The world is then unchanged.
+    /// Replaces the state of the world. Errors: the snapshot does not fit the world. On error, the world is unchanged.
     Status load(const Snapshot& from, bool is_trusted);
-    /// Loads another state into the world, calls look(), and then restores the world's own state. Kept frames stay.
-    /// Stores that only the other state has are removed, but component types that databases have added for it stay.
-    /// Unloaded zones stay unloaded, and the unloaded zones of the other state are ignored.
+    /// Loads another state into the world, calls look(), and then restores the world's own state. Kept frames are not
+    /// dropped. Stores that only the other state has are removed, but component types that databases have added for it
+    /// stay. Unloaded zones stay unloaded, and the unloaded zones of the other state are ignored.
     /// Errors: the other state does not fit, or the world cannot be saved. In both cases, look() was not called. If a
     /// store of the program rejects the world's own state afterwards, the world keeps the other state, and an error is
     /// logged.

@@ -24,7 +24,7 @@ namespace shoal {
 namespace {
 
 constexpr std::string_view kPrefix = "zone_", kEnding = ".rows";
-constexpr std::uint64_t kSettlesUntilRetry = 60;  // after a failure, whose cause may be gone by then
+constexpr std::uint64_t kSettlesUntilRetry = 60;  // wait after a failure; its cause may be gone by then
 
 /// Whether a file name has a form that path_of() uses, or that older versions used.
 bool is_zone_file(std::string_view name) {

@@ -98,7 +98,7 @@ public:
     /// Takes over the prepared files, and removes the old files.
     void take(Loaded& loaded);
     /// Restores the rows of a state's zone files, in a world that does not stream zones. Errors: the same as for
-    /// prepare() and Database::read_zone(). After an error, some rows may have been restored.
+    /// prepare() and Database::read_zone(). On error, some rows may have been restored.
     static Status read_into(World& world, Database& database, SnapshotReader& from);
     /// Returns the name of the database that a state's zone files belong to, or an empty string if there are none.
     static Result<std::string> store_in(SnapshotReader& from);
@@ -106,7 +106,7 @@ public:
     // The parts within `kScope` of a state.
     static constexpr std::string_view kScope = "zones";
     /// Checks that a state has exactly the parts that it should have, because zones could otherwise be lost silently.
-    /// `has_unloaded` is whether the state's format has unloaded zones. Errors: a part is missing or unexpected.
+    /// `has_unloaded` is whether the state's format indicates unloaded zones. Errors: a part is missing or unexpected.
     static Status check_parts(const Snapshot& state, SnapshotReader& from, bool has_unloaded);
     /// Errors: the zones are not ascending.
     static Status read_list(SnapshotReader& from, Array<SavedZone>& zones);
@@ -185,7 +185,7 @@ private:
     HashMap<Zone, std::uint64_t> refused_{Owner("zone files")};      // stamps of failed unloads, which were logged
     HashMap<Zone, std::uint64_t> last_visits_{Owner("zone files")};  // the stamp of the last settle after a visit
     DeathFollower deaths_;
-    BitSet has_row_{Owner("zone files")};  // whether a file may have a row of the entity, by index
+    BitSet has_row_{Owner("zone files")};  // by entity index: whether a file may have a row of the entity
     bool watches_ = false;
     std::uint64_t num_unloads_ = 0, num_loads_ = 0;
 };

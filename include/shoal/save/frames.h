@@ -1,6 +1,6 @@
 #pragma once
-// Keeps a world's states at the ends of its last steps, for rollback and undo. Each state shares unchanged memory with
-// the previous state, so it costs only the memory that its step wrote.
+// Keeps the states that a world had after each of its last steps, for rollback and undo. Each state shares unchanged
+// memory with the previous state, so it costs only the memory that its step wrote.
 //
 //     Frames frames(world, 8);
 //     for (int i = 0; i < 5; ++i) world.step(1.0f / 60);
@@ -42,14 +42,14 @@ public:
     SHOAL_API Frames(World& world, std::uint32_t max_frames);
     SHOAL_API ~Frames() override;
 
-    /// Drops all kept states. Then keeps the current state and, from now on, the states at the ends of the last
-    /// `max_frames` steps. If `max_frames` is 0, keeps no states. If a state cannot be saved, all states are dropped;
-    /// the reason is logged once, and rewind() returns it. Requires: the world is at rest.
+    /// Drops all kept states. Then keeps the current state and, from now on, the states after the last `max_frames`
+    /// steps. If `max_frames` is 0, keeps no states. If a state cannot be saved, all states are dropped; the reason is
+    /// logged once, and rewind() returns it. Requires: the world is at rest.
     SHOAL_API void keep(std::uint32_t max_frames);
     /// Restores the state at the end of a step; World::frame() is then `frame`. Drops later states;
     /// LaterFrames::kUntilStep keeps them until the next step instead, so that another call can go forward to them.
     /// Observers are not called. Data that programs keep outside the world is not restored. Errors: the frame is not
-    /// kept (the message names the frames that are), or the file of a zone that was unloaded in that frame cannot be
+    /// kept (the message lists the kept frames), or the file of a zone that was unloaded in that frame cannot be
     /// written.
     /// Requires: the world is at rest.
     SHOAL_API Status rewind(std::uint64_t frame, LaterFrames later = LaterFrames::kForget);

@@ -49,8 +49,8 @@ struct PersistOptions {
     /// Flushes to disk after this many records. If 0, leaves flushing to the operating system. A crash of the program
     /// loses no records; a power failure loses the records since the last flush.
     std::uint32_t flush_every_records = 60;
-    std::uint64_t max_log_bytes = std::uint64_t(64) << 20;  ///< when a log reaches this size, a snapshot is written
-    std::uint64_t max_log_records = 100'000;                ///< when a log has this many records, a snapshot is written
+    std::uint64_t max_log_bytes = std::uint64_t(64) << 20;  ///< log size at which a snapshot is written
+    std::uint64_t max_log_records = 100'000;                ///< number of log records at which a snapshot is written
     /// The number of undamaged snapshots that are kept with their logs; at least 1. If the newest snapshot is damaged,
     /// an older one is read.
     std::uint32_t num_snapshots = 2;
@@ -70,7 +70,7 @@ struct Recovered {
 struct PersistedSnapshot {
     std::uint64_t number = 0;
     std::string path, log_path;  ///< log_path is empty if the program ended before it created the log
-    std::uint64_t num_bytes = 0, log_bytes = 0, whole_log_bytes = 0;  ///< undamaged records end at whole_log_bytes
+    std::uint64_t num_bytes = 0, log_bytes = 0, whole_log_bytes = 0;  ///< undamaged records end at `whole_log_bytes`
     std::uint64_t num_records = 0;                                    ///< number of whole records
     std::uint64_t frame = 0, last_frame = 0;                          ///< of the snapshot and the last whole record
     std::string damage, log_damage;                                   ///< what is damaged, or empty
@@ -81,8 +81,8 @@ SHOAL_API Result<std::vector<PersistedSnapshot>> list_persisted(const std::strin
 /// Reads a snapshot and its log, like Persistence::recover(), but without a world. Sets the fields of `snapshot`.
 /// Writes no files. Returns the state at the last whole record, or an empty state if the snapshot is damaged. In that
 /// case, recover() uses the previous snapshot.
-/// Errors: a file may be undamaged but cannot be read now, or only another program can read it; recover() returns the
-/// same errors.
+/// Errors: a file cannot be read at the moment but may be undamaged, or only a different program can read it; recover()
+/// returns the same errors.
 SHOAL_API Result<Snapshot> read_persisted(PersistedSnapshot& snapshot, const LoadOptions& options);
 
 /// What has been written since Persistence::start(). Units: bytes.
@@ -116,8 +116,8 @@ public:
     SHOAL_API Status stop();
     /// Loads the last whole frame in the folder. The program must create its stores first, as before load(). An empty
     /// or missing folder is not an error: Recovered::found is false. Call start() to continue in the same folder.
-    /// Errors: no snapshot can be read, the snapshot does not fit the program, or the world is already persisted. After
-    /// an error, the world is unchanged.
+    /// Errors: no snapshot can be read, the snapshot does not fit the program, or the world is already persisted. On
+    /// error, the world is unchanged.
     SHOAL_API Result<Recovered> recover(const std::string& folder, const LoadOptions& options = {});
     SHOAL_API PersistStatistics statistics() const;
 

@@ -1,6 +1,6 @@
 #pragma once
-// Records the steps of a world in a file, and replays them. Use a replay to inspect a run, or to find where two runs
-// differ that should be equal.
+// Records the steps of a world in a file, and replays them. Use a replay to inspect a run, or to find the first
+// difference between two runs that should be equal.
 //
 //     Recorder recorder(game.world);
 //     if (Status status = recorder.start(path, setup); !status) return status;  // setup: how the program made this world
@@ -31,7 +31,7 @@
 // settle in which it becomes visible.
 //
 // Cost: each step saves the state, compresses and writes the differences, and hashes all rows once. After each pass,
-// the columns that the pass declares to write are also hashed. A pass without declarations may write anything, so all
+// the columns that it has declared as written are also hashed. A pass without declarations may write anything, so all
 // rows are hashed after it.
 // Thread: the structural thread of the world.
 
@@ -52,7 +52,7 @@ public:
 
     /// Creates or replaces the file, and starts it with the current state of the world. `setup` holds the caller's
     /// bytes, which Replay::setup() returns. Requires: no recording is active. Errors: the world cannot be saved, or
-    /// the file cannot be written. An existing file is then unchanged.
+    /// the file cannot be written. On error, an existing file is unchanged.
     SHOAL_API Status start(const std::string& path, std::span<const std::byte> setup = {});
     /// Steps the world and records the frame. If no recording is active, only steps the world. Throws the same
     /// exceptions as World::step().
@@ -116,7 +116,7 @@ public:
     SHOAL_API Replay& operator=(Replay&& other) noexcept;
     SHOAL_API ~Replay();
 
-    /// The setup that Recorder::start() was given. Lifetime: as long as the replay.
+    /// The `setup` that was passed to Recorder::start(). Lifetime: as long as the replay.
     SHOAL_API std::span<const std::byte> setup() const;
     /// Loads the state at the start of the recording into a world that was set up like the recorded one. Calls
     /// load(world, ...), so kept frames are dropped. Errors: the state does not fit the world. Lifetime: `world` must

@@ -11,8 +11,7 @@
 // load them. docs/guide/saves.md lists what is saved, and what a program must set up itself. Loading drops the kept
 // frames (save/frames.h), whose history restarts with the loaded state.
 // Errors: something cannot be saved, or the loaded data does not fit the world. The message describes the problem and
-// suggests a fix. After an error, the file and the world are unchanged, except that stores and strings may have been
-// added.
+// suggests a fix. On error, the file and the world are unchanged, except that stores and strings may have been added.
 // Requires: the world is at rest during each call (WorldServices::is_at_rest()).
 // Thread: the structural thread of the world.
 

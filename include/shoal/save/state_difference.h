@@ -41,8 +41,8 @@ struct StateDifference {
     SHOAL_API std::string text(std::string_view here_name, std::string_view there_name) const;
 };
 
-/// Compares two worlds. Components that the same entities have in both worlds are compared first, because their
-/// differences usually cause the others.
+/// Compares two worlds. Components with the same owners in both worlds are compared first, because their differences
+/// usually cause the others.
 /// Cost: hashes both worlds. If a field differs, its values are compared one by one.
 SHOAL_API StateDifference find_difference(const World& here, const World& there);
 

@@ -17,17 +17,17 @@
 // with the stored row when the zone is loaded. Observers see its components as removed when the zone is unloaded, and
 // as added when it is loaded. If the entity has been destroyed by then, its row is not restored.
 //
-// Each loop of a query *visits* the zones that were set with Query::in(). The settle of that frame loads visited zones
-// that are unloaded before it carries out commands, so the next frame has their rows. With a budget, the settle then
-// unloads zones that no query has visited in this frame, the least recently visited first, until the rows fit the
+// Each loop of a query *visits* the zones that were set with Query::in(). Before the settle of that frame carries out
+// commands, it loads the visited zones that are unloaded, so the next frame has their rows. With a budget, the settle
+// then unloads zones that no query has visited in this frame, the least recently visited first, until the rows fit the
 // budget. A query without zones loops over the rows in memory, and does not count as a visit.
 //
 // A state of the world (a save, a kept frame, a persisted world or a recording) contains the bytes of the zone files.
-// When a world that streams zones loads the state, it keeps these zones unloaded, and writes its own files. For its
-// budget, it then uses the visits of the saved world. A world that does not stream zones loads all rows. A state shares
-// the bytes of files with the previous state: unloaded zones take ZoneFileStatistics::file_bytes of memory once for all
-// kept frames, and once more while the world is persisted. Frames and Persistence each read a file once, and read it
-// again if they restart. A save reads all files.
+// When a world that streams zones loads the state, it keeps these zones unloaded, and writes its own files. To choose
+// the zones to unload, it then uses the visits of the saved world. A world that does not stream zones loads all rows. A
+// state shares the bytes of files with the previous state: unloaded zones take ZoneFileStatistics::file_bytes of memory
+// once for all kept frames, and once more while the world is persisted. Frames and Persistence each read a file once,
+// and read it again if they restart. A save reads all files.
 //
 // Files are private to this run of the program. They and their rows are deleted when the world or this object is
 // destroyed, unless stop() was called first. A persisted world writes its last state before the files are deleted.
@@ -54,8 +54,8 @@ struct ZoneFileOptions {
 };
 
 struct ZoneFileStatistics {
-    std::uint32_t num_unloaded = 0;  ///< number of zones that are unloaded now
-    std::uint64_t num_rows = 0;      ///< rows in these zones
+    std::uint32_t num_unloaded = 0;  ///< number of currently unloaded zones
+    std::uint64_t num_rows = 0;      ///< number of rows in these zones
     std::uint64_t file_bytes = 0;    ///< size of their files
     std::uint64_t num_unloads = 0;   ///< number of zones unloaded so far
     std::uint64_t num_loads = 0;     ///< number of zones loaded so far
@@ -72,21 +72,21 @@ public:
     /// exist. Call this again to change the options or the folder.
     /// Errors: the folder cannot be written, or another world has locked it.
     SHOAL_API Status start(const std::string& folder, const ZoneFileOptions& options = {});
-    /// Loads all zones, and stops streaming. Errors: the same as for load(). Streaming then continues.
+    /// Loads all zones, and stops streaming. Errors: the same as for load(). On error, streaming continues.
     SHOAL_API Status stop();
     /// Writes the rows of a zone to a file, and removes them from the database. Their entities stay alive without rows.
     /// Does nothing for a zone without rows.
-    /// Errors: the rows cannot be written, the disk is full, or start() was not called. After an error, nothing has
-    /// changed, except that an unloaded zone with new rows may have been loaded.
+    /// Errors: the rows cannot be written, the disk is full, or start() was not called. On error, nothing has changed,
+    /// except that an unloaded zone with new rows may have been loaded.
     SHOAL_API Status unload(Zone zone);
-    /// Restores the rows of a zone, with the same values for the same entities. Does nothing if the zone is not
-    /// unloaded.
+    /// Restores the rows of a zone, with the same values for the same entities. Does nothing if the zone is already
+    /// loaded.
     /// Errors: the file is missing or damaged, or an entity in the zone already has one of its stored components
-    /// elsewhere. The zone then stays unloaded, and can be loaded when the cause is fixed.
+    /// elsewhere. On error, the zone stays unloaded, and can be loaded once the cause is fixed.
     SHOAL_API Status load(Zone zone);
     /// Loads all zones that can be loaded. Errors: the error for the first zone that cannot be loaded.
     SHOAL_API Status load_all();
-    /// Returns the zones that are unloaded now.
+    /// Returns the zones that are currently unloaded.
     SHOAL_API ZoneSet unloaded() const;
     SHOAL_API ZoneFileStatistics statistics() const;
 
