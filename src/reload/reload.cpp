@@ -260,7 +260,7 @@ private:
         }
     }
 
-    /// Sets the values in new entities that spawn_part() leaves out: references to existing entities and, in copies
+    /// In new entities, sets the values that spawn_part() leaves out: references to existing entities and, in copies
     /// with a root pose, the poses of roots.
     Status complete_new_entities() {
         if (created_.empty()) return {};
@@ -449,7 +449,7 @@ private:
         return {};
     }
 
-    /// Writes changed fields of singletons, regardless of the entity that has them.
+    /// Writes the changed fields of singletons, regardless of which entity has the singleton.
     Status change_singletons() {
         for (std::uint32_t type = 0; type < takers_.size(); ++type) {
             const TypeChanges& t = type_at(type);
@@ -690,8 +690,8 @@ private:
         return image;
     }
 
-    /// Finds the values of the older version in the world. First finds equal values. If the number of other values is
-    /// unchanged, then matches these in order.
+    /// Finds the values of the older version in the world. First finds equal values. Then matches the remaining values
+    /// in order, if their number is unchanged.
     void find_in_world(const ChangedList& list, std::uint32_t copy, const ReloadedComponent& first,
                        Array<Pair>& pairs) const {
         const Array<Image> images = images_of_list(first);

@@ -37,7 +37,8 @@ public:
     };
     std::span<const Entry> all() const { return entries_; }
 
-    /// Calls visit(entry) for each override of an entity's field in a copy, in the order in which they were given.
+    /// Calls visit(entry) for each override of an entity's field in a copy, in the order in which the overrides were
+    /// given.
     template <class Visit>
     void for_each(std::uint32_t type, std::uint32_t entity, std::uint32_t copy, std::size_t field,
                   Visit&& visit) const {
@@ -57,7 +58,7 @@ private:
 
     std::vector<LoggedOverride> logged_;
     Array<std::uint32_t> named_{Owner("reload")};  // overrides of named values, as indices into logged_
-    std::vector<Entry> entries_;                   // sorted by type and entity; overrides of many copies first
+    std::vector<Entry> entries_;                   // sorted by type and entity; overrides for several copies come first
 };
 
 }  // namespace shoal

@@ -137,7 +137,7 @@ Result<bool> ReloadSteps::set_enabled(Database& database, const ReloadedComponen
     return done.status();
 }
 
-/// Records all entities of each owner, because undo() must restore their order.
+/// For each owner, records all of its entities, because undo() must restore their order.
 void ReloadSteps::note_owners(OwnershipManager& owners, std::span<const Entity> owned) {
     Step step{.kind = Kind::kOwn, .place = {.store = &owners, .entity = {}}};
     Array<Entity> all{Owner("reload")};

@@ -32,13 +32,13 @@ public:
     ReloadSteps(const ReloadSteps&) = delete;
     ReloadSteps& operator=(const ReloadSteps&) = delete;
 
-    // Errors of all steps: the store refuses the change. The step has then changed nothing.
+    // Errors of all steps: the store refuses the change. On error, the step has changed nothing.
 
     /// Writes the field with this index in the schema. Returns whether the value was different. Shape: `value` has the
     /// size of the field. Requires: the entity has the component.
     Result<bool> write(const ReloadedComponent& place, std::size_t field, const std::byte* value);
-    /// Adds components to entities. Shape: a struct image for each entity. Requires: the entities are alive. They do
-    /// not have the component yet, or may have several.
+    /// Adds components to entities. Shape: a struct image for each entity. Requires: the entities are alive. If the
+    /// type is not `many`, they do not have the component yet.
     Status add(Store& store, const Schema& schema, std::span<const Entity> entities, const std::byte* images);
     /// Removes the components of a type. Requires: the entities have the component.
     Status remove(Store& store, const Schema& schema, std::span<const Entity> entities);

@@ -73,7 +73,7 @@ public:
     /// Marks the strings in overrides.
     void mark_texts(TextMarks& marks) const;
     void save(SnapshotWriter& to) const;
-    /// Replaces the log with the data that save() wrote. Errors: the data is invalid. The log is then empty.
+    /// Replaces the log with the data that save() wrote. Errors: the data is invalid. On error, the log is empty.
     Status load(SnapshotReader& from);
 
 private:
@@ -89,7 +89,7 @@ private:
 
     const EntityManager& entities_;
     DeathFollower deaths_;
-    BitSet is_known_{Owner("spawn log")};     // whether a copy may have the entity, by index
+    BitSet is_known_{Owner("spawn log")};     // by entity index: whether a copy may have the entity
     Array<Entity> dead_{Owner("spawn log")};  // dead entities that are still in the copies, ascending
     std::size_t num_known_ = 0;               // number of entities in all copies
     HashMap<std::uint64_t, SpawnedCopies*> by_version_{Owner("spawn log")};

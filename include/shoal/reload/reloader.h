@@ -1,5 +1,5 @@
 #pragma once
-// Live reload: while the program runs, updates the entities that were spawned from a blob to a newer version of the
+// Live reload: while the program runs, a newer version of a blob is applied to the entities that were spawned from the
 // blob.
 //
 //     Reloader reloader(world);  // remembers from now on which entities come from which blob
@@ -20,12 +20,12 @@
 //     3             4            destroyed           none   it stays destroyed: the change is left out
 //
 // The same rules apply to references, transform parents, owners and each value of a `many` type, such as a tag. They
-// also apply to whether an enableable component is enabled. References are translated to the entities of the copy.
-// Values of `many` types get the order of the newer source; a value that the program has added stays in front of the
-// value that it preceded. Copies keep the root poses that they were spawned with. They also keep the values that a
-// spawn has overridden (SpawnOptions::overrides), unless the program has changed them. If a version of the source
-// removes an entity or a component and a later version adds it, its overrides are applied to the new one. An override
-// of a value of a `many` type is removed with the value. If the tree of a model has changed, its pose restarts.
+// also apply to the enabled state of components. References are translated to the entities of the copy. Values of
+// `many` types get the order of the newer source; a value that the program has added stays in front of the value that
+// it preceded. Copies keep the root poses that they were spawned with. They also keep the values that a spawn has
+// overridden (SpawnOptions::overrides), unless the program has changed them. If a version of the source removes an
+// entity or a component and a later version adds it again, its overrides are applied to the new one. When a value of a
+// `many` type is removed, its override is also removed. If a model's tree has changed, the model's pose restarts.
 // Properties that the program has set still take precedence over the source.
 //
 // Like commands, a reload makes its changes through the stores. So children follow their parents' transforms, and at
@@ -42,12 +42,12 @@
 //
 // A reload fails if the fields of a component type have changed and the type has a C++ type or is in the database. It
 // fails if a component that was spawned by a spawn function has changed or was removed, or if a custom store refuses a
-// change. It also fails if the program has changed owners so that the owners in the source would form a cycle. After an
-// error, nothing has changed, except that the order of rows and of a parent's children may differ.
+// change. It also fails if the program has changed owners so that the owners in the source would form a cycle. On
+// error, nothing has changed, except that rows, and the children of a parent, may be in a different order.
 //
-// A reloader knows the version of each copy, even after a load or a rewind. Copies of a version other than `before`
-// stay unchanged, and ReloadReport::num_other_copies counts them. To update these copies directly to the newest
-// version, reload with their version as `before`.
+// A reloader knows the version of each copy, even after a load or a rewind. Copies of a version other than `before` are
+// not changed, and ReloadReport::num_other_copies counts them. To update these copies directly to the newest version,
+// reload with their version as `before`.
 //
 // Entities that were spawned before the reloader was created are not reloaded. A world has at most one reloader at a
 // time; a second one ends the program. The reloader may be destroyed before or after the world. Saved states contain
@@ -91,7 +91,7 @@ struct ReloadReport {
     std::uint64_t num_linked = 0;               ///< kept entities whose parent has changed
     std::uint32_t num_schemas = 0;              ///< component types whose fields have changed
     std::uint64_t num_left_out = 0;             ///< changes skipped because the program has removed their target
-    std::uint32_t num_other_copies = 0;         ///< copies of other versions, which stay unchanged
+    std::uint32_t num_other_copies = 0;         ///< copies of other versions, which are not changed
 
     /// Whether the copies are unchanged.
     bool empty() const { return num_created + num_destroyed + num_changed + num_fields + num_schemas == 0; }
@@ -104,7 +104,7 @@ public:
     SHOAL_API ~Reloader() override;
 
     /// Updates all copies of a blob in the world to a newer version of the blob. Errors: a change cannot be reloaded.
-    /// The message names the change and gives the reason. After an error, nothing has changed.
+    /// The message names the change and gives the reason. On error, nothing has changed.
     /// Requires: the world is at rest.
     SHOAL_API Result<ReloadReport> reload(const Blob& before, const Blob& after);
 
@@ -125,7 +125,7 @@ private:
 /// Like reload(), begin_schema_change() changes the fields of a component type that has no C++ type, and keeps the
 /// rows. end_schema_change() keeps or undoes the change. If it keeps the change, it calls
 /// WorldService::fields_changed() for each service. Errors: the fields cannot be changed, as for reload(), or an
-/// observer is running. After an error, nothing has changed. Requires: no passes are running.
+/// observer is running. On error, nothing has changed. Requires: no passes are running.
 SHOAL_API Result<SchemaChange*> begin_schema_change(World& world, const Schema& schema);
 SHOAL_API void end_schema_change(SchemaChange* change, bool keep);
 
