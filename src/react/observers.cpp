@@ -178,7 +178,7 @@ void Observers::after_settle(const SettleContext& context) {
     journal_.trim();
     for (const Entry& entry : entries_) entry.mirror->compare();
     is_telling_ = true;
-    const std::size_t num_entries = entries_.size();  // entries added by observers have no changes to report yet
+    const std::size_t num_entries = entries_.size();  // observers added by observers have no changes to report yet
     for (std::size_t i = 0; i < num_entries; ++i) tell(Entry(entries_[i]));
     is_telling_ = false;
     drop_removed();

@@ -148,7 +148,7 @@ void PositionLinks::forget(const Store& store) {
 
 // --- what differs ------------------------------------------------------------------------------------------------
 
-/// Adds the blocks of a table in which one of the columns was written.
+/// For a table, adds the blocks in which one of the columns was written.
 void PositionLinks::add_blocks(const Block& table, std::uint32_t first_column, std::uint32_t num_columns,
                                std::uint64_t since, Array<Block>& blocks) {
     const Table& rows = *table.table.table;

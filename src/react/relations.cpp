@@ -126,7 +126,7 @@ void Relations::save_part(SnapshotWriter& to) const {
 }
 
 Status Relations::load_part(SnapshotReader& from, std::uint32_t) {
-    if (!from.has("deaths_seen")) {  // saved without relations; the next settle creates the indices
+    if (!from.has("deaths_seen")) {  // the state was saved without relations; the next settle creates the indices
         forget_if([](const RelationIndex&) { return true; });
         return {};
     }

@@ -87,7 +87,7 @@ Status WorldServices::check_all_loaded(std::string_view done) const {
                                 "); call ZoneStreaming::load_all() before"));
 }
 
-/// Moves services that were added during a loop to their places, and closes the gaps that removed services left.
+/// If services were added during a loop, moves them to their places. Also closes the gaps left by removed services.
 void WorldServices::put_in_order() {
     has_changed_ = false;
     erase_if(services_, [](const WorldService* service) { return service == nullptr; });

@@ -11,7 +11,7 @@
 //
 // At the end of each settle, after commands have been carried out and the rows of dead entities have been removed,
 // observers are called in the order in which they were added. Each observer is called at most once, with all its
-// entities. It gets the differences from the previous settle:
+// entities. It gets the differences since the previous settle:
 //
 //     settle 7 --- add, set, remove, destroy: in passes, by command, at once --- settle 8: commands, deaths, observers
 //         `------------------- differences are reported at the end of settle 8 ---------------------'
@@ -30,8 +30,8 @@
 //   what callbacks may do.
 // - When a store is removed from the world, the observers of its component types are removed without being called.
 //
-// Changes that have no observers cost nothing; see store/component_mirror.h. Code that polls for changes gets the same
-// ones from the journal; see journal.h.
+// Changes that have no observers cost nothing; see store/component_mirror.h. Code that polls can get the same changes
+// from the journal; see journal.h.
 // Thread: the structural thread of the world.
 
 #include "shoal/react/detail/journal.h"
@@ -57,11 +57,11 @@ struct ObserverId {
 /// The changes passed to an observer.
 struct ObservedBatch {
     std::span<const Entity> entities;
-    /// The current components. Only for additions, if the observer wants values. Shape: a struct image for each entity,
-    /// with the alignment of allocate_memory().
+    /// The current components. Set only for additions, if the observer wants values. Shape: a struct image for each
+    /// entity, with the alignment of allocate_memory().
     const std::byte* values_now = nullptr;
-    /// The previous components, for removals and changes. If only one field is observed, only that field is valid.
-    /// Shape: the same as `values_now`.
+    /// The previous components. Set only for removals and changes. If only one field is observed, only that field is
+    /// valid. Shape: the same as `values_now`.
     const std::byte* values_before = nullptr;
     const Schema& component;
 };

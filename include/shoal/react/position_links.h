@@ -9,8 +9,8 @@
 //     Follower::kField        the field is the position of the transform in the world
 //
 // At the end of each settle(), a declaration holds for every entity that has the field and a transform, including new
-// entities. The kind of store and the way of writing do not matter. If both the field and the transform were written,
-// the follower is overwritten.
+// entities. This applies to any kind of store, however the value was written. If both the field and the transform were
+// written, the follower is overwritten.
 //
 //     step()  |- passes -|- settle: commands, relations, transforms follow, stores, fields follow, tiles, observers -|
 //                                                                  world poses of deferred transforms
@@ -23,8 +23,8 @@
 // are moved to their tiles. Rows in other zones outside the grid, rows in the zone for large entities, and rows whose
 // position is NaN are not moved. If rows cannot be moved, for example because memory has run out, every later settle
 // tries again.
-// Thread: the same as World. Cost: the workers read all stamps of the columns, and compare each row of the blocks that
-// were written since the last settle. Only values that differ are written.
+// Thread: the same as for World. Cost: the workers read all stamps of the columns, and compare each row of the blocks
+// that were written since the last settle. Only values that differ are written.
 
 #include "shoal/database/grid_zones.h"
 #include "shoal/react/service.h"
@@ -57,11 +57,11 @@ public:
     }
     /// Like the template, but also for a component type without a C++ type. `field` is the field's index in the schema.
     /// Errors: no store has the component type, the field is not a Vec3, or another declaration contradicts this one.
-    /// After an error, nothing has changed.
+    /// On error, nothing has changed.
     SHOAL_API Status follow(ComponentId component, std::uint32_t field, Follower follower);
-    /// From the next settle on, moves rows in tiles and in the first zone of the database to the tile for their
-    /// position, and spawns entities into their tiles; see Database::spawn_into_tiles(). Requires: the database has the
-    /// component type, no other field or grid is declared for the database, and no passes are running.
+    /// From the next settle on, moves each row that is in a tile or in the first zone of the database to the tile for
+    /// its position, and spawns entities into their tiles; see Database::spawn_into_tiles(). Requires: the database has
+    /// the component type, no other field or grid is declared for the database, and no passes are running.
     template <auto kMember>
     void keep_in_tiles(const GridZones& tiles) {
         static_assert(std::is_same_v<ValueOf<kMember>, Vec3>, "a place is a Vec3");

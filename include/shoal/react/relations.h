@@ -18,7 +18,7 @@
 // rules for targets that have died. One settle therefore removes all rows of dead entities (except in managers that
 // check random rows for dead owners). A disabled component counts as absent; its rule is applied when the component is
 // enabled.
-// Thread: the same as World; any thread may call referrers(), even while passes are running.
+// Thread: the same as for World; any thread may call referrers(), even while passes are running.
 
 #include "shoal/entity/entity_manager.h"
 #include "shoal/react/service.h"
@@ -57,7 +57,8 @@ public:
     void after_commands(const SettleContext& context) override;
     void forget(const Store& store) override;
     std::uint32_t state_version() const override { return 1; }
-    /// Write and load the indices; see RelationIndex::load(). load_part() requires that the stores have been loaded.
+    /// save_part() writes the indices, and load_part() restores them; see RelationIndex::load(). load_part() requires
+    /// that the stores have been loaded.
     void save_part(SnapshotWriter& to) const override;
     Status load_part(SnapshotReader& from, std::uint32_t version) override;
 

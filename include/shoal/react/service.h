@@ -110,7 +110,7 @@ public:
     /// World::spawn() or a command has spawned a blob. This is not called for copies of entities.
     virtual void spawned(const Blob& /*blob*/, const Spawned& /*spawned*/, const SpawnOptions& /*options*/) {}
     /// The program is about to detach a store, which still has all its rows and is still part of the world. This is not
-    /// called for stores that a failed load has added and then removes.
+    /// called for stores that a failed load has added and removes again.
     virtual void before_detach(Store& /*store*/) {}
     /// A store is being detached, destroyed or replaced. Nothing may refer to it afterwards. Use only its address,
     /// because its destructor may already be running.
@@ -120,8 +120,8 @@ public:
     /// The world is being destroyed. The service must not use it after this call.
     virtual void world_ends() {}
 
-    /// The zones whose rows the service has unloaded to files, and the unloaded zone that has an entity's row, or
-    /// kNoZone.
+    /// The zones whose rows the service has unloaded to files. unloaded_zone_of() returns the one that has an entity's
+    /// row, or kNoZone.
     virtual ZoneSet unloaded_zones() const { return {}; }
     virtual Zone unloaded_zone_of(Entity /*entity*/) const { return kNoZone; }
 
@@ -134,7 +134,7 @@ public:
     virtual void save_part(SnapshotWriter& /*to*/) const {}
     /// Replaces the service's data with the data that save_part() wrote. `version` is the version of the saved data, at
     /// most state_version(), or 0 if the state has no data from the service. Errors: the data is not valid for this
-    /// world. The world then restores its previous state.
+    /// world. On error, the world restores its previous state.
     virtual Status load_part(SnapshotReader& /*from*/, std::uint32_t /*version*/) { return {}; }
     /// A state has been loaded with load(world, ...). This is not called after a rewind to a kept frame.
     virtual void after_load() {}
@@ -150,7 +150,8 @@ private:
     std::uint32_t hooks_ = 0;  // a bit for each FrameHook that the class may override
 };
 
-/// The hooks that are called in every frame. A world calls only those hooks of a service that its class may override.
+/// The hooks that are called in every frame. For each service, a world calls only the hooks that the service's class
+/// may override.
 enum class FrameHook : std::uint8_t { kBeforeCommands, kAfterCommands, kNoteDeaths, kAfterSettle, kAfterFrame };
 
 /// The services of a world, in calling order.
@@ -188,7 +189,7 @@ public:
         if (!asked.empty()) visit_each(asked, visit);
     }
 
-    /// The zones that services have unloaded, and the unloaded zone that has an entity's row, or kNoZone.
+    /// The zones that services have unloaded. unloaded_zone_of() returns the one that has an entity's row, or kNoZone.
     SHOAL_API ZoneSet unloaded_zones() const;
     SHOAL_API Zone unloaded_zone_of(Entity entity) const;
     /// Errors: the row of one of these entities is in an unloaded zone. `done` names the operation in the message, as
