@@ -14,8 +14,8 @@ namespace {
 
 // --- the line of a diagnostic, with a marker under it ----------------------------------------------------------------
 
-constexpr std::size_t kWindow = 100;       // how many code points of a long line are shown
-constexpr std::size_t kBinaryWindow = 25;  // for binary data, where most bytes take four columns
+constexpr std::size_t kWindow = 100;       // at most this many code points of a line are shown
+constexpr std::size_t kBinaryWindow = 25;  // the same for binary data, where most bytes take four columns
 constexpr std::size_t kGutterDigits = 5;
 constexpr std::string_view kCut = "...";
 
@@ -36,7 +36,7 @@ Window find_window(std::string_view text, std::size_t at) {
     const std::size_t width = is_binary ? kBinaryWindow : kWindow;
     const std::size_t most_before = width * 2 / 5;
     std::size_t begin = at, before = 0;
-    std::size_t starts[kWindow + 1] = {at};  // of code points before `at`, the nearest first
+    std::size_t starts[kWindow + 1] = {at};  // offsets of code points before `at`, the nearest first
     while (before < width && begin > 0 && text[begin - 1] != '\n') starts[++before] = begin = step_back(text, begin);
 
     std::size_t end = at, after = 0;
@@ -117,7 +117,7 @@ void append_excerpt(std::string& out, std::string_view text, std::uint32_t offse
 // --- diagnostics -----------------------------------------------------------------------------------------------------
 
 constexpr std::size_t kBlockBytes = 1024;
-constexpr std::size_t kMostKinds = 256;  // `max_of_kind` does not limit further kinds
+constexpr std::size_t kMostKinds = 256;  // additional kinds are not limited by `max_of_kind`
 
 /// Advances a location past `bytes`.
 void advance(SourceLocation& location, std::string_view bytes) {
@@ -130,7 +130,7 @@ void advance(SourceLocation& location, std::string_view bytes) {
     location.column += static_cast<std::uint32_t>(num_code_points(bytes));
 }
 
-/// Hashes a message without its quoted words and numbers.
+/// Hashes a message without its numbers and quoted words.
 std::uint64_t kind_hash(Severity severity, std::string_view message) {
     std::string kind(1, severity == Severity::kError ? 'e' : 'w');
     bool is_quoted = false;

@@ -41,7 +41,7 @@ public:
 
     std::uint32_t depth() const { return static_cast<std::uint32_t>(frames_.size() - 1); }
     bool in_mapping() const { return frames_.back().is_mapping; }
-    /// The open list or mapping. Requires: depth() > 0.
+    /// The innermost open list or mapping. Requires: depth() > 0.
     const NodeData& container() const { return nodes_[frames_.back().node]; }
     const NodeData& operator[](std::uint32_t node) const { return nodes_[node]; }
     /// The last node that was added. Requires: num_nodes() > 0.

@@ -51,7 +51,7 @@ std::pair<Bracket, Bracket> find_misplaced(std::span<const TextToken> tokens, st
     return {};
 }
 
-/// Reads four hexadecimal digits. Returns -1 if there are not four.
+/// Reads four hexadecimal digits. Returns -1 if there are fewer.
 int read_hex4(const char* p, const char* end) {
     unsigned value = 0;
     if (end - p < 4 || std::from_chars(p, p + 4, value, 16).ptr != p + 4) return -1;
@@ -69,7 +69,7 @@ bool is_not_finite(std::string_view word) {
            lower.starts_with("1.#");
 }
 
-/// The syntax of gaps between tokens. JSON can share it, because it has no comments.
+/// The syntax of gaps between tokens. JSON shares it, because JSON has no comments.
 struct GapSyntax {
     static std::size_t line_end_bytes(std::string_view text, std::size_t at) { return text[at] == '\n' ? 1 : 0; }
     static std::size_t comment_end(std::string_view text, std::size_t at, bool /*begins_line*/) {
@@ -94,7 +94,7 @@ protected:
           diagnostics_(diagnostics),
           options_(options),
           dialect_(dialect),
-          begin_(diagnostics.text(file).empty() ? "" : diagnostics.text(file).data()),  // not nullptr, which means stop
+          begin_(diagnostics.text(file).empty() ? "" : diagnostics.text(file).data()),  // nullptr would mean stop
           end_(begin_ + diagnostics.text(file).size()),
           tokens_(options.tokens, diagnostics.text(file),
                   diagnostics.text(file).starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0) {

@@ -135,7 +135,7 @@ private:
         bool is_folded;  ///< a list whose numbers may still fit on one line
     };
     static constexpr std::size_t kPieceBytes = std::size_t(64) << 10;
-    static constexpr std::uint32_t kMostOnOneLine = 16;  // numbers, enough for a 4x4 matrix
+    static constexpr std::uint32_t kMostOnOneLine = 16;  // at most this many numbers; enough for a 4x4 matrix
 
     /// Writes the separator before a value, unless the value follows a key or is the root.
     void begin_value() {
@@ -263,7 +263,7 @@ private:
     bool has_key_ = false;
     bool is_empty_ = true;
     Array<Open> open_{Owner("document writer")};
-    std::string numbers_;                   // of the folded list, which is the innermost container
+    std::string numbers_;                   // text of the numbers in the folded list, which is the innermost container
     std::uint32_t ends_[kMostOnOneLine]{};  // offsets into numbers_
 };
 

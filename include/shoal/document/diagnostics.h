@@ -66,7 +66,7 @@ struct Diagnostic {
 class Diagnostics {
 public:
     /// Keeps at most `max_entries` errors, `max_entries` warnings, and `max_of_kind` entries of each kind, and only
-    /// counts the others. Messages of one kind differ only in quoted words and numbers.
+    /// counts the others. Messages of one kind differ only in numbers and quoted words.
     SHOAL_API explicit Diagnostics(std::size_t max_entries = 100, std::size_t max_of_kind = 10);
     SHOAL_API ~Diagnostics();
     Diagnostics(const Diagnostics&) = delete;
@@ -94,8 +94,8 @@ public:
     std::size_t num_errors() const { return num_errors_; }
     std::size_t num_warnings() const { return num_warnings_; }
 
-    /// Sorts the entries from index `first` on by file and offset. Entries without a position come first. Entries at
-    /// the same position keep their order.
+    /// Sorts the entries at index `first` and above, by file and offset. Entries without a position come first. Entries
+    /// at the same position keep their order.
     SHOAL_API void sort_by_place(std::size_t first = 0);
 
     /// The entries that were kept. They are in the order in which they were added, unless they were sorted.
@@ -106,7 +106,7 @@ public:
 
 private:
     struct File;
-    /// Diagnostics whose messages differ only in quoted words and numbers.
+    /// Diagnostics whose messages differ only in numbers and quoted words.
     struct Kind {
         std::uint64_t hash = 0;
         std::size_t num_kept = 0, num_more = 0;

@@ -12,8 +12,8 @@
 
 namespace shoal {
 
-/// Reads a file that was added to `diagnostics`. A byte order mark is skipped. Errors: no document is returned, and the
-/// errors are added to `diagnostics`.
+/// Reads a file that was added to `diagnostics`. A byte order mark is skipped. Errors: the text is not valid JSON. On
+/// error, no document is returned, and `diagnostics` has the errors.
 /// Lifetime: `diagnostics` must outlive the document, which refers to its text.
 SHOAL_API Result<Document> read_json(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options = {});
 

@@ -17,10 +17,10 @@
 
 namespace shoal {
 
-/// Reads a file that was added to `diagnostics`. Errors: no document is returned, and the errors are added to
-/// `diagnostics`. A text larger than 4 GiB is an error. Lifetime: `diagnostics` must outlive the document, which refers
-/// to its text. Cost: reads over 400 MB per second, without an allocation per node. The time is linear even for hostile
-/// input.
+/// Reads a file that was added to `diagnostics`. Errors: the text is not valid SJSON, or is larger than 4 GiB. On
+/// error, no document is returned, and `diagnostics` has the errors. Lifetime: `diagnostics` must outlive the document,
+/// which refers to its text. Cost: reads over 400 MB per second, without an allocation per node. The time is linear
+/// even for hostile input.
 SHOAL_API Result<Document> read_sjson(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options = {});
 
 /// Returns `node` as text, indented by tabs, without braces around a root mapping, with short lists of numbers on one

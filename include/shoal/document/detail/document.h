@@ -203,7 +203,7 @@ private:
 };
 
 /// Returns whether two trees have the same kinds, values, keys and order. Positions are ignored. Numbers are compared
-/// bit by bit: -0.0 differs from 0.0, and the integer 1 differs from the number 1.0. Requires: `a` and `b` are not
+/// bit by bit: -0.0 differs from 0.0, and the integer 1 differs from the number 1.0. Requires: neither `a` nor `b` is
 /// none. Cost: O(nodes), without recursion.
 SHOAL_API bool equal(Node a, Node b);
 

@@ -20,7 +20,7 @@ struct TextToken {
     TokenKind kind;
     bool is_alias = false;           ///< a YAML value that refers to an earlier one
     bool is_unmarked = false;        ///< opens or closes without a bracket, so `begin` equals `end`
-    std::uint8_t num_line_ends = 0;  ///< counted since the previous token that is not empty, up to 2
+    std::uint8_t num_line_ends = 0;  ///< number of line ends since the previous nonempty token, at most 2
     std::uint32_t begin = 0;         ///< byte offsets into the text
     std::uint32_t end = 0;
     std::uint32_t value = 0;   ///< `begin`, or the offset after a YAML anchor and tag
@@ -33,7 +33,7 @@ struct ReadOptions {
     /// SJSON only: a word that is not a literal is a string, as in `type = vec3`. This is for schema files; in sources,
     /// a word without quotes is an error.
     bool bare_texts = false;
-    /// If not nullptr, its content is replaced by the tokens, in source order. After an error, tokens may be missing.
+    /// If not nullptr, its content is replaced by the tokens, in source order. On error, tokens may be missing.
     std::vector<TextToken>* tokens = nullptr;
 };
 

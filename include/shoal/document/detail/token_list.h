@@ -91,7 +91,7 @@ private:
     std::string_view text_;
     std::size_t cursor_;
     std::size_t line_;               // start of the cursor's line
-    std::size_t num_line_ends_ = 1;  // since the last comment or token that is not empty
+    std::size_t num_line_ends_ = 1;  // since the last comment or nonempty token
 };
 
 }  // namespace shoal

@@ -14,7 +14,7 @@ namespace shoal {
 inline constexpr char32_t kInvalidCodePoint = 0xFFFFFFFF;
 
 struct CodePoint {
-    char32_t value;  ///< kInvalidCodePoint for one byte that is not UTF-8
+    char32_t value;  ///< kInvalidCodePoint for a byte that is not UTF-8
     std::uint32_t num_bytes;
 };
 
@@ -31,7 +31,7 @@ SHOAL_API std::size_t find_invalid_byte(std::string_view text);
 /// marks and invalid bytes become escapes such as \x1B or \u202E. Returns the number of columns appended.
 SHOAL_API int append_visible(std::string& out, CodePoint code_point, char byte);
 
-/// Appends a string in the same form.
+/// Appends a string with the same escapes.
 SHOAL_API void append_visible(std::string& out, std::string_view text);
 
 }  // namespace shoal
