@@ -252,7 +252,7 @@ void Diagnostics::sort_by_place(std::size_t first) {
         if (Kind* const kind = kind_of(entries_[i].severity, entries_[i].message)) kind->last_entry = i;
 }
 
-/// If `entry` is the last of its kind, appends how many diagnostics of this kind were not kept.
+/// If `entry` is the last of its kind, appends the number of diagnostics of this kind that were not kept.
 void Diagnostics::append_more_of_kind(std::string& out, std::size_t entry) const {
     for (const Kind& kind : kinds_)
         if (kind.num_more != 0 && kind.last_entry == entry)

@@ -39,7 +39,7 @@ void list_all(Executor& executor, std::span<const Block> blocks, Array<Array<T>>
     });
 }
 
-/// Whether one of the columns was written in the block of a row.
+/// Whether one of the columns was written in a row's block.
 bool is_written(const Table& table, std::uint32_t first_column, std::uint32_t num_columns, std::uint64_t since,
                 std::uint32_t row) {
     for (std::uint32_t c = first_column; c < first_column + num_columns; ++c)

@@ -668,7 +668,7 @@ private:
         while (found < afters.size() && !is_same(found)) ++found;
         return found;
     }
-    /// Tags must not be overwritten, because a write would not update the lists of entities by tag.
+    /// Tags must not be overwritten, because a write would not update the list of entities that have the tag.
     static bool is_tag(const TypeChanges& type) { return type.schema->id() == schema_of<Tag>().id(); }
 
     /// Returns a value of the older version as it was spawned in the copy.

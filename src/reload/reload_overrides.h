@@ -15,8 +15,8 @@ class World;
 
 class ReloadOverrides {
 public:
-    /// Looks up the overrides of the copies of the older version. Overrides without a target in the newer version are
-    /// kept for later versions.
+    /// Looks up the overrides of all copies that have the older version. Overrides without a target in the newer
+    /// version are kept for later versions.
     void find(World& world, const SpawnedCopies& copies, const BlobChanges& changes, const Blob& after);
     /// Records the new indices of the values in a list. Shape: `place_after` has an element for each value in the older
     /// version. The element is kNoBlobEntity if the value was removed.

@@ -1,5 +1,5 @@
 #pragma once
-// Changes components through the same functions as commands. If a store refuses a change, undo() undoes all changes in
+// Changes components through the functions that commands use. If a store refuses a change, undo() undoes all changes in
 // reverse order.
 // Thread: the structural thread of the world.
 

@@ -19,8 +19,8 @@ public:
     SchemaChange(const SchemaChange&) = delete;
     SchemaChange& operator=(const SchemaChange&) = delete;
 
-    /// Changes the fields of all component types that differ in the blob. Errors: a store cannot change the fields of a
-    /// component type, a value cannot be converted, or memory has run out.
+    /// Changes the fields of all component types whose fields differ in the blob. Errors: a store cannot change the
+    /// fields of a component type, a value cannot be converted, or memory has run out.
     Status begin(const Blob& blob);
     /// Changes the fields of one component type. Errors: the same as for a blob, or no store has the component type.
     Status begin(const Schema& schema);

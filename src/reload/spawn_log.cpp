@@ -12,7 +12,7 @@
 namespace shoal {
 namespace {
 
-constexpr std::size_t kFewEntities = 4096;  // dead entities are searched for only if there are more than this
+constexpr std::size_t kFewEntities = 4096;  // with at most this many entities, dead ones are not searched for
 
 /// Returns a hash that identifies a version of a blob. Versions have the same name but different checksums.
 std::uint64_t version_of(const Blob& blob) {

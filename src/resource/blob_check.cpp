@@ -444,7 +444,7 @@ private:
 
     /// If shoal has renamed a component type, gives it its current name.
     void rename_old_types() {
-        if (num_entities() == 0) return;  // a save; its types are migrated with its stores
+        if (num_entities() == 0) return;  // this is a save; its types are migrated with its stores
         for (BlobComponents& components : blob_.component_types_) {
             const Schema* const now = old_words::schema_of_today(*components.schema);
             if (now == nullptr || blob_.find_components(now->id()) != nullptr) continue;

@@ -12,7 +12,7 @@ namespace shoal {
 /// One change to the fields of components.
 struct FieldChange {
     std::vector<std::string> fields;  // the fields that the change affects; empty if it only adds fields
-    /// Errors: the fields are not as expected. Some changes may then have been made.
+    /// Errors: the fields are not as expected. On error, some changes may have been made.
     std::function<Status(FieldColumns& columns)> run;
 
     /// Whether the change affects fields, but the components have none of them.

@@ -47,7 +47,7 @@ Status absence(const Blob& blob, std::uint32_t entity, std::string_view componen
     return Status::error(concat("it has no ", quoted(concat(component, '[', index, ']')), "; it has ", count));
 }
 
-/// Returns the schema of a component that a store shows but does not store itself, or nullptr.
+/// Returns the schema of a component that a store exposes but does not store itself, or nullptr.
 const Schema* find_shown(const Store& store, ComponentId component) {
     for (const Schema* const schema : store.shown_schemas())
         if (schema->id() == component) return schema;

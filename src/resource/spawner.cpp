@@ -274,7 +274,7 @@ private:
         }
         return {};
     }
-    /// Calls set(entity) for the entities of an override.
+    /// Calls set(entity) for each entity that an override applies to.
     template <class Set>
     Status for_each(const OverriddenEntity& who, Set&& set) const {
         const std::uint32_t number = number_of(who.entity);

@@ -152,7 +152,7 @@ private:
         const std::vector<std::byte> source_header(out_.begin(), out_.begin() + sizeof(BlobHeader));
         if (Status status = record(0, header_); !status) return status;
         std::vector<std::byte> swapped_header(out_.begin(), out_.begin() + sizeof(BlobHeader));
-        std::memcpy(out_.data(), source_header.data(), sizeof(BlobHeader));  // with the source's checksum
+        std::memcpy(out_.data(), source_header.data(), sizeof(BlobHeader));  // restores the source's checksum
         Status status = check_source();
         std::memcpy(out_.data(), swapped_header.data(), sizeof(BlobHeader));
         if (!status) return status;

@@ -49,7 +49,7 @@ bool has_owner(const StateRows& rows, const FieldRows& values, const std::byte* 
     return bool(rows.table->entities()[static_cast<std::size_t>(place - values.first) / values.stride]);
 }
 
-/// Calls visit(rows, field) for the array fields of all rows of a store.
+/// Calls visit(rows, field) for the array fields in all rows of a store.
 template <class Visit>
 void for_each_array_field(Store& store, Visit&& visit) {
     Array<StateRows> all{Owner("world")};

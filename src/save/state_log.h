@@ -58,7 +58,7 @@ public:
 
     /// Appends a record with the changes from `before` to `state`. `before` is the state of the previous record or the
     /// base of the log, or nullptr if there is none. `extra` holds the caller's bytes. Errors: the file cannot be
-    /// written, for example because the disk is full. On error, readers ignore the partial record.
+    /// written, for example because the disk is full. Readers ignore a partial record.
     Status append(const Snapshot& state, const Snapshot* before, std::uint64_t frame,
                   std::span<const std::byte> extra = {});
     /// Waits until all records are on disk.

@@ -169,8 +169,8 @@ Status WorldState::load_services(SnapshotReader& from) {
     return status;
 }
 
-/// Returns the component types whose schemas are saved. These are the types of values in commands, if no store has the
-/// type. If another run of the program may read the state, the types in the stores are also included.
+/// Returns the component types whose schemas are saved. These are the types that occur in commands but in no store. If
+/// another run of the program may read the state, the types in the stores are also included.
 Array<const Schema*> WorldState::types_to_save(bool is_lasting) const {
     Array<const Schema*> types{Owner("world")}, named{Owner("world")};
     for (const Store* store : world_.directory().stores()) {

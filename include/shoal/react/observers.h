@@ -1,5 +1,5 @@
 #pragma once
-// Observers are functions that are called when entities have gained a component, lost it or changed its value.
+// Observers are functions that are called when entities have gained or lost a component, or when its value has changed.
 //
 //     world.observers().on_add<Mesh>([&](std::span<const Entity> entities, std::span<const Mesh> added) {
 //         for (std::size_t i = 0; i < entities.size(); ++i) scene.insert(entities[i], added[i].handle);
@@ -24,10 +24,10 @@
 // - Values are optional. For added components, an observer gets the values from just before the first observer is
 //   called. For removed and changed components, it gets the values from the end of the previous settle.
 // - Entities are in row order, which does not depend on the number of workers.
-// - An observer may spawn, destroy, add and remove, directly or by command, and may add and remove observers. Its
-//   changes are reported at the end of the next settle, so observers that trigger each other in a cycle take one step
-//   per settle. If an observer settles, steps, saves or loads the world, the program ends; docs/guarantees.md lists
-//   what callbacks may do.
+// - An observer may spawn and destroy entities and add and remove components, directly or by command. It may also add
+//   and remove observers. Its changes are reported at the end of the next settle, so observers that trigger each other
+//   in a cycle take one step per settle. If an observer settles, steps, saves or loads the world, the program ends;
+//   docs/guarantees.md lists what callbacks may do.
 // - When a store is removed from the world, the observers of its component types are removed without being called.
 //
 // Changes that have no observers cost nothing; see store/component_mirror.h. Code that polls can get the same changes

@@ -15,7 +15,8 @@
 //     step()  |- passes -|- settle: commands, relations, transforms follow, stores, fields follow, tiles, observers -|
 //                                                                  world poses of deferred transforms
 //
-// If transforms follow a field, a spawned field with its default value is first set to the position of the transform.
+// If transforms follow a field, a spawned field that has its default value is first set to the position of the
+// transform.
 //
 // A child that becomes a root when its parent dies keeps its world position until the next settle. From then on, its
 // transform follows the field again. A disabled component counts as absent. Entities are spawned directly into their

@@ -125,7 +125,7 @@ public:
     virtual ZoneSet unloaded_zones() const { return {}; }
     virtual Zone unloaded_zone_of(Entity /*entity*/) const { return kNoZone; }
 
-    /// Marks the strings that only this service refers to. Strings that no service marks may be removed.
+    /// Marks the strings that only this service refers to. Strings that are not marked by any service may be removed.
     virtual void mark_texts(TextMarks& /*marks*/) const {}
 
     /// The version of the data that save_part() writes, or 0 if the service saves nothing. If it is not 0, a saved

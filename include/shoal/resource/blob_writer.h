@@ -70,9 +70,9 @@ public:
     SHOAL_API void add_components(std::uint32_t type, std::span<const std::uint32_t> entity_index,
                                   std::span<const std::byte* const> columns);
 
-    /// Sets the order of a type's components in the blob: component i in the blob is the component that was added as
-    /// number `order[i]`, counted from 0. If `order` is empty, the components are in the order in which they were
-    /// added. Requires: `order` contains every component of the type exactly once.
+    /// Sets the order of a type's components in the blob: the component at index i in the blob is the one that was
+    /// added at index `order[i]`. If `order` is empty, the components are in the order in which they were added.
+    /// Requires: `order` contains every component of the type exactly once.
     SHOAL_API void order_components(std::uint32_t type, std::vector<std::uint32_t> order);
 
     /// Adds a read-only array and returns the value for a field that refers to the array. write() fills in the resource

@@ -156,8 +156,8 @@ public:
     /// Adds a change of a different kind; see value_change.h.
     SHOAL_API MigrationStep& add(FieldChange change);
     /// Makes the changes. If `is_later` is set, the components are from an earlier version, so changes to fields that
-    /// they do not have are skipped. Errors: a field is missing, already exists, or has a different type. Some changes
-    /// may then have been made.
+    /// they do not have are skipped. Errors: a field is missing, already exists, or has a different type. On error,
+    /// some changes may have been made.
     SHOAL_API Status run(FieldColumns& columns, bool is_later = false) const;
     MigrationStep() = default;
     SHOAL_API ~MigrationStep();
@@ -212,8 +212,8 @@ private:
 /// All steps for one component type. ComponentRegistry::migrations() makes this object.
 class Migrations {
 public:
-    /// Returns the step from this version to the next. Calls for the same version return the same object. Requires:
-    /// version is at least 1.
+    /// Returns the step from this version to the next. Each call for the same version returns the same object.
+    /// Requires: version is at least 1.
     /// Lifetime: as long as the registry.
     SHOAL_API MigrationStep& from(std::uint32_t version);
     /// Records that the component type had a different name in older blobs, even if its version is the same. Requires:

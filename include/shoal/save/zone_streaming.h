@@ -17,9 +17,9 @@
 // with the stored row when the zone is loaded. Observers see its components as removed when the zone is unloaded, and
 // as added when it is loaded. If the entity has been destroyed by then, its row is not restored.
 //
-// Each loop of a query *visits* the zones that were set with Query::in(). Before the settle of that frame carries out
-// commands, it loads the visited zones that are unloaded, so the next frame has their rows. With a budget, the settle
-// then unloads zones that no query has visited in this frame, the least recently visited first, until the rows fit the
+// Each loop of a query *visits* the zones that were set with Query::in(). The next settle first loads the visited zones
+// that are unloaded, so the next frame has their rows, and then carries out commands. If there is a budget, it then
+// unloads zones that no query has visited in this frame, the least recently visited first, until the rows fit the
 // budget. A query without zones loops over the rows in memory, and does not count as a visit.
 //
 // A state of the world (a save, a kept frame, a persisted world or a recording) contains the bytes of the zone files.
