@@ -42,8 +42,8 @@ public:
     Status add(Store& store, const Schema& schema, std::span<const Entity> entities, const std::byte* images);
     /// Removes the components of a type. Requires: the entities have the component.
     Status remove(Store& store, const Schema& schema, std::span<const Entity> entities);
-    /// Replaces an entity's values of a `many` type. If `in_place` is set and the number of values is unchanged,
-    /// overwrites the values.
+    /// For a `many` type, replaces all of an entity's values. If `in_place` is set and the number of values is
+    /// unchanged, overwrites the values.
     Status set_list(const ReloadedComponent& first, std::span<const Image> values, bool in_place);
     /// Enables or disables a component. Returns whether this changed anything. Requires: the entity has the component.
     Result<bool> set_enabled(Database& database, const ReloadedComponent& place, bool on);
@@ -82,7 +82,7 @@ private:
 
 /// Returns the struct image of a component in a table.
 Image image_of_row(const Store& store, const ComponentRow& at, const Schema& schema);
-/// Returns the struct images of all of an entity's values of a `many` type.
+/// For a `many` type, returns the struct images of all of an entity's values.
 Array<Image> images_of_list(const ReloadedComponent& first);
 bool same_image(const Image& a, const Image& b, const Schema& schema);
 

@@ -1,5 +1,5 @@
-// Changes the byte order of a blob. Every record is read in this machine's byte order: records of the other order are
-// swapped before they are read, and records of this order afterwards.
+// Changes the byte order of a blob. Every record is read in this machine's byte order: if the blob has the other byte
+// order, a record is swapped before it is read, and otherwise afterwards.
 
 #include "resource/blob_check.h"
 #include "shoal/base/detail/bytes.h"

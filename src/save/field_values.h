@@ -53,8 +53,8 @@ private:
 
 /// Copies the values of several fields. Shape: one per name. Cost: visits all tables once, and the rows for each field.
 std::vector<FieldValues> values_of(const World& world, std::span<const FieldName> names);
-/// Removes names that are not fields of the world's rows. A forged file may contain such names. The first name is kept,
-/// so that a difference is reported.
+/// Removes names that are not fields of the world's rows. A forged file may contain such names. The first name is
+/// always kept, so that a difference is reported.
 void remove_unknown(const World& world, std::vector<FieldName>& names);
 
 /// Compares several fields with FieldValues::compare(). Describes the first difference, and counts the others.

@@ -10,7 +10,7 @@
 // elements that are not marked as written. Other data is compared, and the bytes that differ are compressed and
 // written, so the cost of a record depends only on the changes.
 // Thread: each writer and reader is used by one thread at a time. A writer may run in parallel with the thread that
-// makes and destroys states, if that thread keeps the two states that are being written.
+// makes and destroys states, if that thread does not destroy the two states that the writer is using.
 
 #include "save/state_file.h"
 #include "shoal/base/detail/append_file.h"

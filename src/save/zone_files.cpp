@@ -117,7 +117,7 @@ Array<Entity> ZoneFiles::new_gone(const File& file, std::span<const Entity> dead
     return gone;
 }
 
-/// Sets the dead owners of rows in a file. Shape: `gone` is ascending.
+/// Records which owners of rows in a file are dead. Shape: `gone` is ascending.
 void ZoneFiles::set_gone(File& file, Array<Entity> gone) const {
     file.owners.insert(file.owners.end(), file.gone.begin(), file.gone.end());
     erase_if(file.owners, [&](Entity owner) { return std::binary_search(gone.begin(), gone.end(), owner); });

@@ -1,6 +1,6 @@
 #pragma once
-// Position links keep a Vec3 field equal to the position of the entity's transform, and keep database rows in the tile
-// for their position.
+// Position links keep a Vec3 field equal to the position of the entity's transform, and keep each database row in the
+// tile for its position.
 //
 //     world.position_links().follow<&Buoy::position>(Follower::kField);  // the field is where the transform is
 //     world.position_links().keep_in_tiles<&Buoy::position>(tiles);      // and its row lies in the tile of that place

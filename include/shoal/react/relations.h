@@ -13,8 +13,8 @@
 //     relation(cleared)        it becomes null
 //     relation(dies_too)       the entity that refers to the target dies too, and so do entities that refer to it
 //
-// Relations work for all stores and for all ways of writing the field. The indices show the state at the last settle.
-// Each settle updates them after the commands. Then, before the stores remove the rows of dead entities, it applies the
+// Relations work for all stores, however the field is written. The indices show the state at the last settle. Each
+// settle updates them after the commands. Then, before the stores remove the rows of dead entities, it applies the
 // rules for targets that have died. One settle therefore removes all rows of dead entities (except in managers that
 // check random rows for dead owners). A disabled component counts as absent; its rule is applied when the component is
 // enabled.

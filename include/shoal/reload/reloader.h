@@ -10,7 +10,7 @@
 //
 // Entities are matched by their GUID paths. Entities without a GUID are matched by their order. An entity that is in
 // both versions keeps its id. The two versions of the source are compared field by field, and the differences are
-// written:
+// written to the entities:
 //
 //     source then   source now   in the world        after the reload
 //     3             3            5, by the program   5      the program's value is kept

@@ -98,8 +98,8 @@ public:
     /// Sets the order in which blobs store components named `name`. Errors: a different name has the same identifier.
     SHOAL_API Status set_blob_order(std::string_view name, BlobOrder order);
 
-    /// Sets the function that spawns components named `name` in place of a store. Errors: a different function was set,
-    /// or a different name has the same identifier.
+    /// Sets the function that, in place of a store, spawns components named `name`. Errors: a different function was
+    /// set, or a different name has the same identifier.
     SHOAL_API Status set_spawn_function(std::string_view name, SpawnFunction function, void* context);
 
     /// Sets the function that compiles components named `name` to raw bytes, and makes a schema for them. The function
