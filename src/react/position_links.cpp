@@ -159,7 +159,7 @@ void PositionLinks::add_blocks(const Block& table, std::uint32_t first_column, s
     }
 }
 
-/// Finds the entities whose field and transform differ. An entity for which both were written is found once, through
+/// Finds the entities whose field and transform differ. If both were written, the entity is found only once, through
 /// the stamps of the field.
 void PositionLinks::find_differences(const Followed& followed, TransformManager& transforms, Executor& executor) {
     const auto& [store, component, part, since] = followed.field;
@@ -319,8 +319,8 @@ bool PositionLinks::move_leaving(Database& database, const SettleContext& contex
 
 namespace {
 
-/// A declaration, and the stamp since which writes have not been checked. A program that loads the state may have
-/// different declarations.
+/// A declaration, and a stamp; writes at or after the stamp have not been checked. A program that loads the state may
+/// have different declarations.
 struct SavedLink {
     std::uint64_t component, field;  // hashes of their names
     std::uint64_t kind;              // a Follower, or kInTiles

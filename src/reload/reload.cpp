@@ -1060,7 +1060,7 @@ private:
             if (Status status = move_arrays(place, moved); !status) return status;
         return {};
     }
-    /// Updates the values in pending commands that refer to arrays in the older version.
+    /// In pending commands, updates the values that refer to arrays in the older version.
     void move_arrays_of_commands() {
         if (changes_.arrays_stay() || !has_arrays(before_)) return;
         struct Moving {

@@ -95,8 +95,8 @@ Result<std::uint32_t> find_named_entity(const Blob& blob, std::string_view entit
 }
 
 /// Interns the text of a string id until the text is unused. Errors: the same as for
-/// StringTable::intern_until_unused(), or the field is not a string id and the text is not UTF-8, so a snapshot could
-/// not store the override.
+/// StringTable::intern_until_unused(). If the field is not a string id, the text must still be UTF-8, because a
+/// snapshot stores the override.
 Status keep_text(const SpawnTargets& targets, const FieldPath& path, const AnyValue& given) {
     if (!given.is_text()) return {};
     if (targets.strings == nullptr || path.type().type != FieldType::kStringId) return StringTable::check(given.text());

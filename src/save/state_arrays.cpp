@@ -60,8 +60,8 @@ void for_each_array_field(Store& store, Visit&& visit) {
             if (field.type == FieldType::kBlobArray && !rows.asks_store) visit(rows, field);
 }
 
-/// Returns why the library does not have the arrays of a saved build, or an empty string if it has them. `use` is a
-/// line in kNames.
+/// Returns the reason why the library does not have the arrays of a saved build, or an empty string if it has them.
+/// `use` is a line in kNames.
 std::string problem_of(const SavedBuild& saved, std::string_view use, const ResourceLibrary& library) {
     const Blob* const blob = library.find(saved.resource);
     if (saved.checksum == 0 || (blob != nullptr && blob->header().checksum == saved.checksum)) return {};

@@ -24,7 +24,7 @@ constexpr std::size_t kLogPieceBytes = std::size_t(16) << 10;
 constexpr std::uint32_t kNoPart = ~0u;
 
 constexpr std::uint32_t kNoBlock = ~0u;
-constexpr std::size_t kMostEqualBytes = 8;  // joins runs across gaps of this size; a new run would take as much space
+constexpr std::size_t kMostEqualBytes = 8;  // gaps up to this size are joined; a new run would take as much space
 
 /// Begins a part in the body. If the part is new, its path follows. The blocks come last.
 struct PartChange {
@@ -482,7 +482,7 @@ Status StateLogReader::read_record(std::size_t& record_bytes, Record& record) co
     if (header.checksum != checksum_of(header, rest.data() + sizeof header, base_))
         return damaged_record("its checksum is wrong");
     if (header.number != num_records_) return damaged_record("it belongs to another place");
-    // The changes to a state take at most as much space as the state itself and the headers of the changes.
+    // The changes to a state take at most as much space as the state itself plus the headers of the changes.
     constexpr std::uint64_t kPlaceBytes = std::uint64_t(1) << 20;
     if (header.extra_bytes > header.body_bytes || header.extra_bytes > max_bytes_)
         return damaged_record("the sizes in its header do not fit");

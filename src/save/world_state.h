@@ -64,8 +64,8 @@ public:
     /// Replaces the state of the world. Errors: the snapshot does not fit the world. On error, the world is unchanged.
     Status load(const Snapshot& from, bool is_trusted);
     /// Loads another state into the world, calls look(), and then restores the world's own state. Kept frames are not
-    /// dropped. Stores that only the other state has are removed, but component types that databases have added for it
-    /// stay. Unloaded zones stay unloaded, and the unloaded zones of the other state are ignored.
+    /// dropped. Stores that exist only in the other state are removed, but component types that databases have added
+    /// for it stay. Unloaded zones stay unloaded, and the unloaded zones of the other state are ignored.
     /// Errors: the other state does not fit, or the world cannot be saved. In both cases, look() was not called. If a
     /// store of the program rejects the world's own state afterwards, the world keeps the other state, and an error is
     /// logged.

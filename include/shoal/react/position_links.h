@@ -81,7 +81,7 @@ public:
     void after_settle(const SettleContext& context) override;
     void forget(const Store& store) override;
     std::uint32_t state_version() const override { return 1; }
-    /// For each declaration, save_part() writes the stamp since which writes have not been checked. load_part()
+    /// For each declaration, save_part() saves a stamp; writes at or after the stamp have not been checked. load_part()
     /// restores it if this world has the same declaration. For declarations that were not saved, all rows are checked.
     void save_part(SnapshotWriter& to) const override;
     Status load_part(SnapshotReader& from, std::uint32_t version) override;

@@ -61,8 +61,8 @@
 //     const Blob& after = *library.find(before->id());
 //     if (const Result<ReloadReport> reloaded = reloader.reload(*before, after); !reloaded) return reloaded.status();
 //
-// If the newer blob has no array with the same values as an older array, references to the older array in rows and
-// pending commands become empty. If the reload fails, put the older blob back into the library.
+// If the newer blob has no array with the same values as an older array, references in rows and pending commands to the
+// older array become empty. If the reload fails, put the older blob back into the library.
 // Cost: reads both blobs, and then writes the values that differ, copy by copy. If a read-only array has a different
 // offset or different content in the newer version, all rows with arrays are visited, and references to moved arrays
 // are updated. A longer array moves all arrays after it; additional entities move all arrays.

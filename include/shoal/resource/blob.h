@@ -41,7 +41,7 @@ public:
     /// Checks `bytes` and keeps a copy. Errors: the bytes are invalid. The message describes the problem and gives its
     /// offset.
     SHOAL_API static Result<Blob> load(std::span<const std::byte> bytes);
-    /// Checks `bytes` and refers to them, or copies them if they do not start at a multiple of 64.
+    /// Checks `bytes` and refers to them, or copies them if they do not start at an address that is a multiple of 64.
     /// Lifetime: the bytes must outlive the blob, and must not change.
     SHOAL_API static Result<Blob> view(std::span<const std::byte> bytes);
     /// Reads and checks a file. Errors: the file cannot be read, or load() fails. The message contains the path.

@@ -97,7 +97,7 @@ public:
     /// Records the compiler and the rules that the blob was made with. The blob then also stores the hashes of its
     /// dependencies.
     SHOAL_API void set_origin(std::string_view compiler, std::uint64_t rules);
-    /// Adds a component type used in the source, with the hash of its schema, or 0 if it has no schema.
+    /// Adds a component type used in the source, and the hash of its schema (0 if it has no schema).
     SHOAL_API void add_origin_type(std::string_view name, std::uint64_t hash);
 
     /// Checks the blob as Blob::load() does, and returns its bytes. Errors: an entity has two components of a type that

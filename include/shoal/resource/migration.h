@@ -23,10 +23,10 @@
 //     version 3   armor   width length  fields of the newest version are taken by name
 //
 // A field that the older version did not have gets its default. If a field has a new type, its values are converted,
-// provided that the new type can hold all of them. Enums are converted by name. A step must name each field that the
-// newest version no longer has, if only in remove(), so that nothing is lost by accident. A version that only added
-// fields needs no step. If a later step changes such a field, it skips components that are older than the field. In
-// these components, the changed field gets its default. World::spawn() migrates a blob at each spawn, using
+// provided that the new type can hold all of them. Enums are converted by name. Each field that the newest version no
+// longer has must be named by a step, even if only in remove(), so that nothing is lost by accident. A version that
+// only added fields needs no step. If a later step changes an added field, it skips components that are older than the
+// field. In these components, the changed field gets its default. World::spawn() migrates a blob at each spawn, using
 // World::registry(), so a blob that is spawned often should be migrated once beforehand.
 // Thread: one thread adds the steps before any blob is migrated; then any thread may migrate.
 

@@ -14,7 +14,7 @@
 //
 // The hash covers the state that passes can observe, now or later: the bits of values, their owners, the order of rows,
 // links between rows, the living entities, and the next random numbers. It does not cover padding, opaque fields, table
-// numbers and capacities, empty tables and stores, stamps, or the marks of moved transforms. So a world has the same
+// numbers and capacities, empty tables and stores, stamps, or the marks on moved transforms. So a world has the same
 // hash after it has been saved and loaded, or restored to a kept frame. Events, the next ids and the schedule of passes
 // are not covered, but their effects are. Rows of unloaded zones are not covered.
 // Thread: the structural thread of the world, while no passes are running.

@@ -10,9 +10,9 @@
 
 namespace shoal {
 
-/// `Syntax` has two functions that take a text and an offset: line_end_bytes() returns the length of a line end at the
-/// offset, or 0; comment_end() returns the end of a comment at the offset, or the offset itself. comment_end() is also
-/// told whether a line begins at the offset.
+/// `Syntax` has two functions that take a text and an offset. line_end_bytes() returns the length of the line end at
+/// the offset, or 0 if there is none. comment_end() returns the end of the comment at the offset, or the offset itself
+/// if there is none. comment_end() is also told whether a line begins at the offset.
 template <class Syntax>
 class TokenList {
 public:

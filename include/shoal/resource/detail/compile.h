@@ -92,8 +92,8 @@ public:
     /// such entity; the caller must report this.
     std::uint32_t find_entity(std::string_view reference) const { return host_.find_entity(reference); }
 
-    /// Processes one entry of the node like the default function: checks it and reads it into the field with the name
-    /// of its key. An unknown key is reported or kept. Returns false after reporting an error.
+    /// Processes one entry of the node like the default function: checks it and reads its value into the field that its
+    /// key refers to. An unknown key is reported or kept. Returns false after reporting an error.
     bool read_field(Node node) { return host_.read_field(node); }
     /// Reads a value that is not in the schema, and checks it like a value of `field`. Shape: `value` has field.size
     /// bytes, which hold the previous value. Returns false after reporting an error.

@@ -29,9 +29,9 @@
 
 namespace shoal {
 
-/// Spawns all of a blob's components of one type, in place of a store. Errors: after an error, the function must not
-/// keep any data from the batch. If a later component type fails, the entities in the batch are destroyed, and their
-/// data must be removed as for any destroyed entity.
+/// Spawns all of a blob's components of one type, in place of a store. Errors: on error, the function must not keep any
+/// data from the batch. If a later component type fails, the entities in the batch are destroyed, and their data must
+/// be removed as for any destroyed entity.
 using SpawnFunction = Status (*)(void* context, const SpawnBatch& batch);
 
 /// Like SpawnFunction, but for components that are raw bytes. Shape: `bytes` has batch.entity_index.size() elements,
