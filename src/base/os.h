@@ -10,7 +10,7 @@
 
 namespace shoal::os {
 
-/// Reserves address space. It reads as zero, and writing to it commits it. Returns nullptr on failure.
+/// Reserves address space. The space reads as zero, and writing to it commits memory. Returns nullptr on failure.
 void* reserve(std::size_t num_bytes);
 /// Returns how many bytes reserve() can still reserve under the process limits, or the largest number if there is no
 /// limit.

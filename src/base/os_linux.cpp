@@ -151,7 +151,8 @@ int create(Temporary& temporary) {
     return fd;
 }
 
-/// Renames the file to `target`, or deletes it. Removes it from the list. Returns whether it was renamed.
+/// Renames the file to `target`, or deletes it. In both cases, removes it from the list. Returns whether it was
+/// renamed.
 bool end(const Temporary& temporary, const char* target) {
     const std::lock_guard lock(temporaries_lock);
     Temporary** link = &temporaries;
@@ -167,8 +168,8 @@ bool end(const Temporary& temporary, const char* target) {
 std::string fill(int fd, const Target& target, const void* data, std::size_t num_bytes) {
     Descriptor file(fd);
     if (!write_all(fd, static_cast<const char*>(data), num_bytes)) return reason("cannot write");
-    // Only root may change the owner. Without the owner, the set-user-id bits are dropped, so that the file does not
-    // run as another user.
+    // Only root may change the owner. If the owner cannot be set, drop the set-user-id bits, so that the file does not
+    // run as a different user.
     const bool has_owner = !target.exists || ::fchown(fd, target.info.st_uid, target.info.st_gid) == 0;
     const mode_t kept = has_owner ? 07777 : 0777;
     if (::fchmod(fd, target.exists ? target.info.st_mode & kept : mode_of_new_files()) != 0)

@@ -101,7 +101,7 @@ void prefer_small_pages(std::byte* begin, std::size_t num_bytes) {
 /// 2 MiB of address space that small tables share.
 struct PagePool::Slab {
     PageRange range;
-    std::size_t num_used = 0;           // granules in blocks
+    std::size_t num_used = 0;           // granules that blocks occupy
     std::size_t longest_free_hint = 0;  // upper bound of the longest free run; exact after a failed search
     FixedBitSet<kGranulesPerSlab> used;
     FixedBitSet<kPagesPerSlab> committed;  // pages that a block has covered since they were last discarded

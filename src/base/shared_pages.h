@@ -19,7 +19,7 @@ struct PagePool::SharedRange {
     static constexpr std::size_t kPagesPerFrame = kLargePageBytes / kPageBytes;
 
     PageRange range;
-    FixedBitSet<kPages> used;     // in blocks
+    FixedBitSet<kPages> used;     // pages that blocks occupy
     FixedBitSet<kPages> written;  // pages that a block has covered since they were last discarded
     FixedBitSet<64> committed;    // 2 MiB frames with a written page
     std::uint32_t num_trims = 0;  // trims since the last block was allocated
@@ -50,8 +50,8 @@ struct PagePool::SharedRange {
         used.set(begin, end, false);
     }
 
-    /// Counts a trim. If no block was allocated during the last `patience` trims, discards the frames that no block
-    /// overlaps, and returns true.
+    /// Increments the number of trims. If no block was allocated during the last `patience` trims, discards the frames
+    /// that no block overlaps, and returns true.
     bool trim(std::uint32_t patience) {
         if (++num_trims < patience) return false;
         for (std::size_t frame = 0; frame < kPages / kPagesPerFrame; ++frame) {

@@ -41,7 +41,7 @@ struct StringTable::Content {
     struct Text {
         StringId id;
         std::string_view text;
-        std::uint32_t unused_since;  // number of a lease, 0 (may be in use) or kForGood (is never removed)
+        std::uint32_t unused_since;  // the number of a lease, 0 (may be in use) or kForGood (never removed)
     };
 
     HashMap<StringId, std::uint32_t> numbers{Owner(kOwner)};
@@ -53,7 +53,7 @@ struct StringTable::Content {
     std::mutex mutex;        // guards the next two members
     Array<std::string> noted{Owner(kOwner)};
     HashMap<StringId, std::uint32_t> noted_numbers{Owner(kOwner)};
-    // Counts of strings that were interned until unused:
+    // The numbers of strings that were interned until unused:
     std::size_t num_passing = 0;  // probably in use
     std::size_t num_unused = 0;   // unused, but kept for saved states
     std::size_t num_left = 0;     // num_passing after the last collect()
@@ -108,7 +108,7 @@ Result<StringId> StringTable::intern(std::string_view text, bool for_good) {
     return id;
 }
 
-/// Also notes a string that is in the table but was found unused. Otherwise it might be removed before a collection
+/// A string that is in the table but was found unused is noted too. Otherwise it might be removed before a collection
 /// finds its id in the row that is being written.
 Status StringTable::note(std::string_view text) {
     const StringId id(text);

@@ -23,7 +23,7 @@ public:
     /// path.
     SHOAL_API static Result<AppendFile> create(const std::string& path);
     /// Replaces a file, like write_file(). The new file is opened before it replaces the old one.
-    /// Errors: as for write_file(); the file cannot be opened. On an error, the old file is unchanged.
+    /// Errors: as for write_file(); the file cannot be opened. On error, the old file is unchanged.
     SHOAL_API static Result<AppendFile> replace(const std::string& path, std::span<const std::byte> bytes);
 
     bool is_open() const { return file_ >= 0; }

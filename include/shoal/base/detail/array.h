@@ -29,8 +29,8 @@ namespace detail {
 
 /// Returns the capacity to use when an array grows from `size` to `count` elements. It is at least twice `size`.
 SHOAL_API std::size_t grown_capacity(std::size_t size, std::size_t count);
-/// Allocates memory for `count` elements. Errors: as for allocate_memory(). A number of bytes that overflows counts as
-/// out of memory.
+/// Allocates memory for `count` elements. Errors: as for allocate_memory(). If the number of bytes overflows, that is
+/// treated as out of memory.
 SHOAL_API void* allocate_elements(std::size_t count, std::size_t element_bytes, const char* owner);
 /// Allocates memory for `count` elements, copies `size` elements into it as bytes, and releases the old memory, which
 /// has room for `capacity` elements.

@@ -7,7 +7,7 @@
 //     if (!seen.test_and_set(65)) load(65);
 //     seen.for_each([&](std::size_t number) { list(number); });
 //
-// Bits that were never set are 0, even beyond the last word. Sets are equal when the same bits are set.
+// Bits that were never set are 0, even beyond the last word. Two bit sets are equal if the same bits are set in both.
 // Thread: as for built-in types.
 
 #include "shoal/base/detail/array.h"
@@ -65,7 +65,7 @@ public:
         for (std::size_t i = 0; i < words_.size(); ++i) for_each_bit(words_[i], i * 64, visit);
     }
 
-    /// Shape: bit i is bit i % 64 of word i / 64; the last words may be 0. Lifetime: until the set grows.
+    /// Shape: bit i of the set is bit i % 64 of word i / 64; the last words may be 0. Lifetime: until the set grows.
     std::span<const std::uint64_t> words() const { return {words_.data(), words_.size()}; }
     SHOAL_API std::span<std::uint64_t> words();
     std::uint64_t* data() { return words_.data(); }

@@ -21,7 +21,7 @@ constexpr std::uint32_t count_bits(std::uint64_t bits) {
     return static_cast<std::uint32_t>(__builtin_popcountll(bits));
 }
 
-/// Returns the number of words for `num_bits` bits.
+/// Returns the number of words that hold `num_bits` bits.
 constexpr std::size_t num_bit_words(std::size_t num_bits) { return (num_bits + 63) / 64; }
 
 constexpr bool test_bit(const std::uint64_t* words, std::size_t bit) {

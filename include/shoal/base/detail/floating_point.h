@@ -25,9 +25,9 @@ struct SineCosine {
 /// Source: FreeBSD's msun, k_sin.c, k_cos.c and e_rem_pio2.c, from Sun Microsystems' fdlibm.
 SHOAL_API SineCosine sine_and_cosine(double radians);
 
-/// Returns whether the calling thread rounds to nearest and keeps denormals (float values down to 1e-45). Libraries
-/// linked with -ffast-math change this for the thread that loads them. A world in a checked build verifies these
-/// settings in each step.
+/// Returns whether the calling thread rounds to nearest and keeps denormals (float values down to 1e-45). A library
+/// that is linked with -ffast-math changes these settings for the thread that loads it. A world in a checked build
+/// verifies these settings in each step.
 SHOAL_API bool rounds_to_nearest();
 
 }  // namespace shoal

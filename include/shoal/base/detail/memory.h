@@ -44,7 +44,7 @@ void destroy_owned(const char* owner, const T* object) {
     release_memory(const_cast<T*>(object), sizeof(T), owner);
 }
 
-/// Returns how many bytes of bookkeeping memory all owners together have in use.
+/// Returns the total number of bytes of bookkeeping memory in use by all owners.
 SHOAL_API std::size_t bookkeeping_bytes();
 
 /// Names the owner of bookkeeping memory. Lifetime: the name is a literal.

@@ -115,7 +115,7 @@ private:
 };
 
 struct PagePoolOptions {
-    /// How many committed bytes the pool may keep in returned ranges, so that later tables can use them.
+    /// How many committed bytes the pool may keep in ranges that were given back, so that later tables can use them.
     std::size_t max_kept_bytes = std::size_t(512) << 20;
 };
 
@@ -123,7 +123,7 @@ struct PagePoolStatistics {
     std::size_t num_slabs = 0;             ///< slabs of 2 MiB, including the slabs of shared blocks
     std::size_t slab_used_bytes = 0;       ///< bytes in blocks that tables hold
     std::size_t slab_committed_bytes = 0;  ///< bytes in pages written so far, including free pages
-    std::size_t num_kept_ranges = 0;       ///< returned ranges that are kept for the next table with the same shape
+    std::size_t num_kept_ranges = 0;       ///< ranges that were given back and are kept for later tables
     std::size_t kept_bytes = 0;            ///< bytes committed in those ranges
 };
 
@@ -159,8 +159,8 @@ public:
     /// take_range() reuses the range, it returns `hint`.
     SHOAL_API void give_range(PageRange range, std::uint64_t shape, std::size_t committed_bytes, std::size_t hint);
 
-    /// Returns unused pages to the system: free pages of slabs, and ranges that no table has taken since the last two
-    /// trims.
+    /// Returns unused pages to the system: the free pages in slabs, and the ranges that were given back and not reused
+    /// within two trims.
     SHOAL_API void trim();
 
     SHOAL_API PagePoolStatistics statistics() const;

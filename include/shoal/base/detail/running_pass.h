@@ -23,8 +23,8 @@ SHOAL_API void set_running_pass(const char* name);
 [[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_structural_call(const char* call, std::string_view kind,
                                                                   std::string_view component, bool passes_run);
 
-/// Counts the worlds that are running passes during which an object must not change. While the count is not 0,
-/// structural calls end the program.
+/// Protects an object that must not change while passes are running. It counts the worlds that are currently running
+/// such passes. While the count is not 0, structural calls on the object end the program.
 class PassHold {
 public:
     void hold(bool hold) { __atomic_fetch_add(&num_worlds_, hold ? 1u : ~0u, __ATOMIC_RELAXED); }

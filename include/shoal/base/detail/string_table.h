@@ -28,7 +28,7 @@ public:
     StringTable(const StringTable&) = delete;
     StringTable& operator=(const StringTable&) = delete;
 
-    /// Keeps `text` until the table is destroyed and returns its id. The id of the empty string is null.
+    /// Returns the id of `text`, and keeps the string until the table is destroyed. The id of the empty string is null.
     /// Errors: as for check(); the table has a different string with the same hash. The message names both.
     Result<StringId> intern(std::string_view text) { return intern(text, true); }
     /// Like intern(), but a collection may remove the string, unless intern() was also called for it.
@@ -52,7 +52,8 @@ public:
         for_each([](void* to, StringId id, std::string_view text) { (*static_cast<Visit*>(to))(id, text); }, &visit);
     }
 
-    /// Sets the bit whose number is the string's position in for_each(). Ids that are not in the table are ignored.
+    /// Sets the bit whose number is the position of the string for `id` in for_each(). Ids that are not in the table are
+    /// ignored.
     SHOAL_API void mark(StringId id, BitSet& used) const;
     SHOAL_API void mark_lasting(BitSet& used) const;  ///< marks all strings that intern() keeps
     /// Returns whether collect() is due: the table has more than twice as many strings as the last collect() left, plus
