@@ -189,7 +189,8 @@ std::vector<Entity> entities_in(World& world, const ZoneSet& zones) {
 
 namespace {
 
-/// Returns value number `index` of an entity, given the previous value, or nil if the type is not `many`.
+/// Returns the row of value number `index` of an entity, or nil if the type is not `many`. `at` is the row of the
+/// previous value.
 ComponentRow next_value(const Store& store, const Schema& component, const ComponentRow& at, Entity entity,
                         std::uint32_t index) {
     return component.many() ? store.find_next(at, entity, index) : ComponentRow();
@@ -332,7 +333,8 @@ private:
         }
     }
 
-    /// Makes the position in each row relative to the original, so that a spawn moves it with the copy.
+    /// Converts the positions in all rows to positions relative to the original, so that a spawn moves them with the
+    /// copy.
     void see_from_origin(const Schema& component, const Field& field, std::size_t num_rows,
                          std::vector<Bytes>& columns) const {
         for (std::size_t i = 0; i < num_rows; ++i) {
@@ -349,7 +351,8 @@ private:
         }
     }
 
-    /// Adds the strings of paths and of string values. Values contain only the ids of these strings.
+    /// Adds the strings that the paths and the string values of properties refer to. The values contain only string
+    /// ids.
     Status add_texts_of_properties() {
         Array<StringId> ids{Owner("entity blob")};
         if (const PropertyManager* const properties = find_properties(world_.directory()); properties != nullptr)

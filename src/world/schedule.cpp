@@ -140,8 +140,8 @@ std::string column_text(const Schema& table, std::uint32_t column) {
 
 }  // namespace
 
-/// Runs the passes on a crew of workers. A pass is ready when all its predecessors have ended. Of the ready passes, the
-/// one that is first in the order runs next; passes with when_idle() run after all others.
+/// Runs the passes on a crew of workers. A pass is ready when all its predecessors have ended. The ready pass that is
+/// first in the order runs next, except that passes with when_idle() run only when no other pass is ready.
 /// Thread: one thread calls run(), and the crew calls the other functions.
 class Schedule::Runner final : public CrewWork {
 public:

@@ -36,8 +36,8 @@ struct EntityBlob {
 /// `entity` comes first, and parents precede their children.
 SHOAL_API std::vector<Entity> entities_below(World& world, Entity entity);
 
-/// Returns `entities` and all entities below them (as for entities_below()) that are not in any zone, loaded or
-/// unloaded. There are no duplicates. Parents precede their children. Requires: `entities` are living.
+/// Returns `entities`, and also the entities below them (see entities_below()), except those that are in a loaded or
+/// unloaded zone. There are no duplicates. Parents precede their children. Requires: all of `entities` are living.
 SHOAL_API std::vector<Entity> entities_with_below(World& world, std::span<const Entity> entities);
 
 /// Returns the entities in these zones of the world's databases, and the entities below them, as entities_with_below()

@@ -33,15 +33,16 @@
 // field. Accesses through pointers and spans are not checked.
 //
 // How often. A pass runs in every frame, unless every_frames() or every_seconds() is called. Its dt is the time since
-// it last ran. enable() and enable_group() enable and disable passes. Frames in which a pass is disabled count neither
-// for its dt nor for when it is next due.
+// it last ran. enable() and enable_group() enable and disable passes. While a pass is disabled, frames neither add to
+// its dt nor bring its next run closer.
 //
 // Failures. Any function may throw, and a function that is called once with a PassContext& may return a Status. If a
-// function throws or returns an error, the pass fails and the run ends. The other chunks of the pass and earlier passes
-// in the order still run; later passes do not start, and the dt of their next run includes this frame. Nothing is
-// undone: written values and events stay, and commands are carried out when the world settles. The failure is logged
-// with the name of the pass, and status() and failed_pass() report it until the next run. run() rethrows the exception,
-// and so does World::step() after the world has settled. If several passes fail, the first in the order is reported.
+// function throws or returns an error, the pass fails and the run ends. The remaining chunks of that pass still run,
+// and so do the passes that precede it in the order. Later passes do not start, and the dt of their next run includes
+// this frame. Nothing is undone: written values and events stay, and commands are carried out when the world settles.
+// The failure is logged with the name of the pass, and status() and failed_pass() report it until the next run. run()
+// rethrows the exception, and so does World::step() after the world has settled. If several passes fail, the first in
+// the order is reported.
 //
 //     schedule.add("load", {}, [&](PassContext&) -> Status { return load("reef.blob"); });  // may fail
 //
@@ -175,7 +176,7 @@ public:
     void set_frame(std::uint64_t frame) { frame_ = frame; }
     /// Rethrows the exception of a pass in the last run, unless it was already rethrown.
     void rethrow() { failure_.rethrow(); }
-    /// Returns the result of the last run. Errors: a pass failed; the message names it and gives the reason.
+    /// Returns the result of the last run. Errors: a pass failed. The message names the pass and gives the reason.
     const Status& status() const { return status_; }
     /// Returns the name of the pass at the 1-based position `place` in the order of the last run, or an empty string.
     /// Lifetime: until the next run.
@@ -183,21 +184,21 @@ public:
     /// Returns the name of the pass that failed in the last run, or an empty string. Lifetime: until the next run.
     std::string_view failed_pass() const { return failed_pass_; }
 
-    /// Starts recording in `trace` when each worker works on each pass. nullptr stops recording. Lifetime: `trace` must
-    /// outlive the runs.
+    /// From now on, records in `trace` the periods in which each worker works on each pass. nullptr stops recording.
+    /// Lifetime: `trace` must outlive the runs.
     /// Requires: the schedule is not running; the trace has as many workers as the executor.
     SHOAL_API void set_trace(Trace* trace);
     Trace* trace() const { return trace_; }
-    /// Notifies `observer` of the passes that run from now on; nullptr removes the observer. Time spent in the observer
-    /// is not counted for any pass. Lifetime: the observer must outlive the runs. Requires: the schedule is not
-    /// running.
+    /// From now on, notifies `observer` of each pass that runs. nullptr removes the observer. Time spent in the
+    /// observer is not counted for any pass. Lifetime: the observer must outlive the runs. Requires: the schedule is
+    /// not running.
     SHOAL_API void set_observer(PassObserver* observer);
-    /// Notifies `hook` when workers begin and end work on passes from now on; nullptr removes the hook. Cost: without a
-    /// hook, two comparisons each time that a worker runs a pass or helps with one of its loops.
+    /// From now on, notifies `hook` when a worker begins or ends work on a pass. nullptr removes the hook. Cost:
+    /// without a hook, two comparisons each time that a worker runs a pass or helps with one of its loops.
     /// Lifetime: the hook must outlive the runs. Requires: the schedule is not running.
     SHOAL_API void set_hook(PassHook* hook);
 
-    /// Saves the seed, which passes and groups are enabled, and when passes are due.
+    /// Saves the seed, whether each pass and group is enabled, and when each pass is due.
     SHOAL_API void save(SnapshotWriter& to) const;
     /// Restores the state that save() wrote. Ignores passes and groups that this schedule does not have. Requires: the
     /// schedule is not running. Errors: the saved bytes are malformed.
@@ -271,9 +272,9 @@ public:
     SHOAL_API PassOrder& after(std::string_view pass_or_group);
     SHOAL_API PassOrder& before(std::string_view pass_or_group);
 
-    /// Runs the pass in the next frame, and then `num_frames` frames after each run. In its first run, its dt is the
-    /// frame's dt; after that, it is the sum over the frames since the previous run. The order of passes does not
-    /// change.
+    /// Runs the pass in the next frame, and then `num_frames` frames after each run. The dt of the first run is the
+    /// frame's dt. The dt of each later run is the sum over the frames since the previous run. The order of passes does
+    /// not change.
     /// Replaces every_seconds(). Requires: num_frames > 0; the schedule is not running.
     SHOAL_API PassOrder& every_frames(std::uint32_t num_frames);
     /// Runs the pass in each frame in which the sum of dt from now on reaches a multiple of `seconds`, so the runs do
@@ -283,8 +284,9 @@ public:
     /// Requires: `seconds` is positive and finite; the schedule is not running.
     SHOAL_API PassOrder& every_seconds(float seconds);
 
-    /// Runs the pass only when no other pass is ready. For a pass that waits for something outside the program, such as
-    /// a message: passes that do not depend on it run first, even on one worker. Requires: the schedule is not running.
+    /// Runs the pass only when no other pass is ready. Use it for a pass that waits for something outside the program,
+    /// such as a message. Passes that do not depend on it then run first, even on one worker. Requires: the schedule is
+    /// not running.
     SHOAL_API PassOrder& when_idle();
 
 private:

@@ -28,7 +28,7 @@
 // docs/guarantees.md for the complete table.
 //
 // A world owns the stores that it creates, their pages, a string table and a random number generator. Several worlds
-// can share one entity manager: each removes the rows of dead entities when it settles.
+// can share one entity manager: each world removes the rows of dead entities when it settles.
 // Thread: one structural thread at a time per world. For what a pass may do, see schedule.h.
 
 #include "shoal/base/detail/string_table.h"
@@ -104,11 +104,11 @@ public:
         return directory_.make<S>(pool_, std::forward<Arguments>(arguments)...);
     }
 
-    /// Adds `store` to this world, which from then on spawns into it, settles it and reports its costs. The caller
-    /// still owns the store. The store's destructor detaches it, and must not be called while the world is settling.
-    /// Requires: no pass is running.
+    /// Adds `store` to this world. From then on, the world spawns into the store, settles it and reports its costs. The
+    /// caller still owns the store. The store's destructor detaches it, and must not be called while the world is
+    /// settling. Requires: no pass is running.
     /// Errors: another store keeps one of its component types; the store is already attached to a world; it has pending
-    /// commands. On an error, nothing is changed.
+    /// commands. On error, nothing has changed.
     SHOAL_API Status attach(Store& store);
     /// Removes a store from this world. If the world created the store, it exists until the world is destroyed, and the
     /// next call that needs such a store creates a new one. Requires: the store is attached; no pass is running, and
@@ -121,7 +121,8 @@ public:
     T& singleton() {
         return directory_.singletons().of<T>();
     }
-    /// Returns the singleton of type T for reading. Requires: it exists, because a call, a query or a blob has used it.
+    /// Returns the singleton of type T for reading. Requires: the singleton exists, because a call, a query or a blob
+    /// has already used it.
     template <class T>
     const T& singleton() const {
         return directory_.singletons().of<T>();
@@ -158,7 +159,7 @@ public:
 
     // --- fields of entities: see query/lookup.h; by name, "body.position": store/field_path.h ----------------------
 
-    /// Returns a field of an entity as a pointer-like object to const, which is null if the entity is dead or lacks the
+    /// Returns a read-only, pointer-like object for a field of an entity. It is null if the entity is dead or lacks the
     /// component. Cost: includes finding the store; for many look-ups, keep a Lookup.
     template <auto kMember>
     auto get(Entity entity) const {
@@ -170,8 +171,8 @@ public:
     Status set(Entity entity, const ValueOf<kMember>& value) {
         return Lookup<kMember>::once(directory_).set(entity, value);
     }
-    /// Get and set a field of an entity or a singleton by name. "properties.armor" names a property. The strings of
-    /// string ids are in strings(). Errors: as for set() above; the field does not exist or has a different type.
+    /// Get and set a field of an entity or a singleton by name. "properties.armor" names a property. For a string id,
+    /// strings() has the string. Errors: as for set() above; the field does not exist or has a different type.
     SHOAL_API Result<AnyValue> get(std::string_view name) const;
     SHOAL_API Result<AnyValue> get(Entity entity, std::string_view name) const;
     template <PlainValue T>
@@ -190,15 +191,15 @@ public:
     /// The migrations, and the functions that spawn component types in place of stores; see resource/detail/registry.h.
     ComponentRegistry& registry() { return registry_; }
     /// Creates a store for each component type of the blob that has no store and no spawn function.
-    /// WorldOptions::default_store determines the kind of store. Errors: a store's schema differs from the blob's;
-    /// stores that were already created remain.
+    /// WorldOptions::default_store determines the kind of store. Errors: a store's schema differs from the blob's. On
+    /// error, stores that were already created remain.
     SHOAL_API Status adopt_schemas(const Blob& blob);
     SHOAL_API Status adopt_schemas(const Schema& schema);  ///< for a single component type
     /// Spawns a blob. One call creates all ids. Then each component type's store receives one batch. Stores of built-in
     /// types are created. Depending on the options, other component types without a store are skipped and counted, or
     /// are an error. {.overrides = {{"lamp", "light.range", 9}}} sets values for this spawn only, and a reload does not
     /// change them. Errors: a schema differs; ids or memory run out; model poses need a library; an override matches
-    /// nothing. On an error, no entity of the blob remains, but new stores of built-in types and the blob's singletons
+    /// nothing. On error, no entity from the blob remains, but new stores of built-in types and the blob's singletons
     /// do remain.
     SHOAL_API Result<Spawned> spawn(const Blob& blob, const SpawnOptions& options = {});
 

@@ -11,7 +11,7 @@ namespace shoal {
 
 class World;
 
-/// Returns whether a component type of a blob is kept in a store, and not handled by a spawn function or by the
+/// Returns whether a blob's component type is kept in a store, rather than handled by a spawn function or by the
 /// spawner.
 SHOAL_API bool goes_to_store(const ComponentRegistry& registry, const BlobComponents& components);
 

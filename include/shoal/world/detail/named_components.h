@@ -17,12 +17,12 @@ SHOAL_API Status unknown_component(const World& world, std::string_view name, st
 SHOAL_API bool is_same_declaration(const Schema& a, const Schema& b);
 /// Checks the bytes of a blob, creates stores for its component types, and spawns it without skipping any component.
 ///
-/// If `list` is not null, it appends overrides. It is called after all stores have been created and before anything is
-/// spawned, so it can look up a field's type and convert a value to that type. If it fails, nothing is spawned, but the
-/// new stores remain.
+/// If `list` is not null, it is called to append overrides. The call is made after all stores have been created and
+/// before anything is spawned, so `list` can look up a field's type and convert a value to that type. If `list` fails,
+/// nothing is spawned, but the new stores remain.
 ///
 /// Errors: as for Blob::load(), World::adopt_schemas() and World::spawn(); an error from `list`; rows would refer to
-/// arrays in the bytes, which are valid only during the call.
+/// arrays in `bytes`, which is valid only during the call.
 SHOAL_API Result<Spawned> spawn_bytes(World& world, std::span<const std::byte> bytes,
                                       Status (*list)(void* context, Array<SpawnOverride>& overrides) = nullptr,
                                       void* context = nullptr);

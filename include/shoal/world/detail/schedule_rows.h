@@ -44,8 +44,8 @@ inline constexpr bool kBlends<detail::WithContext<Function>> = kBlends<Function>
 
 namespace detail {
 
-/// Returns whether a loop over `Rows` can call a function. A row type decides by defining kFits; if it does not define
-/// kFits, all functions fit.
+/// Returns whether a loop over `Rows` can call a function. A row type that defines kFits makes the decision. Without
+/// kFits, every function fits.
 template <class Rows, class Function>
 constexpr bool fits_rows() {
     if constexpr (requires { Rows::template kFits<Function>; })

@@ -29,7 +29,7 @@ struct StateRows {
     bool asks_store = false;  ///< whether to use Store::read_field(), because values are not in the table
 
     std::uint32_t num_rows() const { return table->num_rows(); }
-    /// Returns the location of a field's values. Requires: the field has one column; !asks_store.
+    /// Returns the location of a field's values. Requires: the field has one column; `asks_store` is false.
     FieldRows values_of(const Field& field) const;
     /// Copies the value of a field in a row to `value`. Shape: field.size bytes.
     void read(const Field& field, std::uint32_t row, std::byte* value) const;

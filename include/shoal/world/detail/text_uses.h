@@ -54,8 +54,8 @@ private:
 };
 
 /// Removes unused strings. Because visiting rows takes time, it waits until there are many more strings than the last
-/// collection kept, or far fewer rows that may use them. It tolerates a fixed number of unused strings, plus one for
-/// every few rows.
+/// collection kept, or until there are far fewer rows that may use strings. It tolerates a fixed number of unused
+/// strings, plus one for every few rows.
 class TextCollection final : public WorldService {
 public:
     explicit TextCollection(World& world) : WorldService("texts", ServiceStage::kTexts), world_(world) {}
