@@ -22,7 +22,7 @@ struct BuiltOutput {
     shoal::SourceInputs inputs;
 };
 
-/// The stamp of a file, and the hash that its content had then.
+/// The stamp of a file, and the hash of its content at the time of the stamp.
 struct StampedFile {
     std::string path;
     shoal::FileStamp stamp;

@@ -16,7 +16,7 @@ public:
     explicit Console(bool json);
 
     bool json() const { return json_; }
-    /// Whether to colour results for people, because they go to a terminal.
+    /// Whether results for people go to a terminal and are therefore coloured.
     bool colors_facts() const { return colored_facts_ && !json_ && !prints_output_; }
     /// Reserves standard output for an output file. From now on, results for people go to standard error.
     void keep_standard_output() { prints_output_ = true; }
@@ -31,7 +31,8 @@ public:
     void print_out(std::string_view text);
     void print_error(std::string_view text);
 
-    /// If standard error is a terminal, shows progress. The next message clears it, and so does the end of the work.
+    /// If standard error is a terminal, shows progress. The progress is cleared by the next message or when the work
+    /// ends.
     void show_progress(std::string_view units, std::uint64_t done, std::uint64_t total);
     /// Returns a listener that shows the progress of long calls.
     shoal::ProgressListener progress();

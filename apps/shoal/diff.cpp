@@ -100,7 +100,7 @@ std::optional<SourceTree> read_tree(const std::string& name, const std::string& 
     return read(true);
 }
 
-/// Reads a side without its prefabs. Errors: added to its session.
+/// Reads one of the two sides, without its prefabs. Errors: added to its session.
 void read_text(Files& files, Side& side) {
     if (refuse_blob(files, side.path, side.name, side.session->diagnostics)) return;
     const Result<std::string> text = files.read(side.path);
@@ -110,7 +110,7 @@ void read_text(Files& files, Side& side) {
         side.tree = read_tree(side.name, *text, side.session);
 }
 
-/// Reads a side with its prefabs. Errors: added to its session.
+/// Reads one of the two sides, with its prefabs. Errors: added to its session.
 void read_composed(const Arguments& arguments, Files& files, Console& console, Side& side) {
     SourceSession& session = *side.session;
     if (!prepare(arguments, files, console, side.path, session)) return;

@@ -48,9 +48,11 @@ public:
     /// as this object.
     shoal::Result<std::string_view> stream(const std::string& path);
 
-    /// If the flag was given, writes its output file. Errors: the file cannot be written; it is then unchanged.
+    /// If the flag was given, writes its output file. Errors: the file cannot be written. On error, the file is
+    /// unchanged.
     shoal::Status write(std::string_view flag, std::string_view text);
-    /// Overwrites an operand that was read. Errors: the file cannot be written; it is then unchanged.
+    /// Overwrites a file that was an operand and has been read. Errors: the file cannot be written. On error, the file
+    /// is unchanged.
     shoal::Status replace(const std::string& path, std::string_view text);
 
 private:

@@ -196,7 +196,7 @@ void LevelWatch::reload(LoadedLevel newer) {
     ++num_reloads_;
 }
 
-/// Adds the newer level to the library and reloads. On an error, nothing is changed.
+/// Adds the newer level to the library and reloads its entities. On error, nothing has changed.
 Status LevelWatch::exchange(const LoadedLevel& newer, std::int64_t& reload_ns, std::string& text) {
     Result<Blob> view = Blob::view(newer.blob.bytes());
     if (!view) return view.status();

@@ -23,8 +23,8 @@ struct LoadedLevel {
     bool is_blob = false;  ///< whether the file was a blob; its component types may be older than the schema files
 };
 
-/// Reads the blob or compiles the source at `path`. On an error, sets `tried` to the files. Errors: added to the
-/// session's diagnostics.
+/// Reads the blob or compiles the source at `path`. On error, sets `tried` to the files that were read or searched for.
+/// Errors: added to the session's diagnostics.
 std::optional<LoadedLevel> load_level(const Arguments& arguments, Files& files, Console& console,
                                       const std::string& path, SourceSession& session, LevelFiles& tried);
 /// Shows a level's errors, and loads the level again whenever its files change, until loading succeeds. Returns nothing

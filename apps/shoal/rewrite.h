@@ -42,7 +42,7 @@ shoal::ReadOptions read_options(bool is_schema);
 /// Returns whether `text` has words without quotes, so that it can only be read as a schema file.
 bool is_schema_text(const std::string& name, std::string_view text);
 
-/// Reads a source or a schema file. Errors: added to the file's diagnostics. On an error, `document` is empty.
+/// Reads a source or a schema file. Errors: added to the file's diagnostics. On error, `document` is empty.
 SourceFile read_source_file(const Arguments& arguments, Files& files, const std::string& path);
 
 /// Adds a warning, at the file's first comment, that JSON cannot contain comments. If `strict` is true, adds an error

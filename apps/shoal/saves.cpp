@@ -150,7 +150,7 @@ private:
                                 is_before ? std::nullopt : std::optional(components)});
     }
     /// Compares the parts that the tool does not load, such as passes, events and observers, and the parts that need
-    /// missing blobs. If nothing else differs, also compares the order of rows and ids.
+    /// missing blobs. If nothing else differs, also compares the order of the rows and the order of the ids.
     void compare_parts() {
         const auto is_of_rows = [](std::string_view path) {
             return path.starts_with("stores/") || path.starts_with("entities/");

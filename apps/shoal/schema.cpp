@@ -55,7 +55,7 @@ constexpr std::string_view kSchemaExamples =
     "shoal schema --json-schema --schema game.schema.sjson -o game.schema.json\n"
     "shoal schema --lua-types --schema game.schema.sjson -o shoal.meta.lua\n";
 
-/// Looks up the strings of the string ids in defaults. They come from the blob and the schema files.
+/// Looks up the strings for string ids that are default values. The strings come from the blob and the schema files.
 struct Texts final : ValueNames {
     std::string_view text(StringId id) const override {
         const std::string_view text = table.text(id);

@@ -73,7 +73,7 @@ struct SourceSession {
 };
 
 /// Registers the built-in component types, reads the schema files and the common flags, and rejects a source that is a
-/// blob. On an error, adds it to the session and returns false.
+/// blob. On error, adds the error to the session and returns false.
 bool prepare(const Arguments& arguments, Files& files, Console& console, const std::string& source,
              SourceSession& session);
 /// Returns the schema files that were given. Files with older versions come last.

@@ -30,9 +30,9 @@ inline constexpr std::uint32_t kNoFrame = ~std::uint32_t(0);
 struct InputsDatagram {
     std::uint32_t joins_at = kNoFrame;   ///< first frame for which the joining peer has inputs
     std::uint32_t first_input = 0;       ///< the frame of inputs[0]
-    std::uint32_t num_known_inputs = 0;  ///< the sender has the other side's inputs before this frame
+    std::uint32_t num_known_inputs = 0;  ///< the sender has the other side's inputs for all frames before this one
     std::uint32_t first_hash = 0;        ///< the frame of hashes[0]
-    std::uint32_t num_known_hashes = 0;  ///< the sender has the other side's hashes before this frame
+    std::uint32_t num_known_hashes = 0;  ///< the sender has the other side's hashes for all frames before this one
     std::vector<Input> inputs;           ///< at most kMaxInputs elements
     std::vector<std::uint64_t> hashes;   ///< at most kMaxHashes elements
 

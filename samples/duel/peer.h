@@ -49,12 +49,12 @@ struct PeerOptions {
     bool joins = false;              ///< if true, begins with a snapshot of the other peer's world
 };
 
-/// Counts and times of a peer's run.
+/// The counts and durations that a peer reports after a run.
 struct PeerCounts {
     std::vector<double> tick_ms;  ///< duration of each tick: receiving, replaying, playing and sending
     std::uint64_t num_steps = 0, num_rollbacks = 0, num_replayed = 0, deepest = 0;
     double rewind_ms = 0, rollback_ms = 0, worst_rollback_ms = 0;  ///< a rollback rewinds and replays
-    std::uint64_t num_stalls = 0;                                  ///< ticks that played no frame for lack of inputs
+    std::uint64_t num_stalls = 0;                                  ///< ticks without a frame, for lack of inputs
     std::uint64_t num_received = 0, num_refused = 0;
     std::string refused;  ///< why the last datagram was refused
     std::uint64_t snapshot_frame = 0, snapshot_bytes = 0, joins_at = 0;
@@ -126,7 +126,7 @@ private:
 
     std::vector<Input> mine_, theirs_, guessed_;     // by frame; guessed_ has the guesses that were played
     std::uint64_t replay_from_ = ~std::uint64_t(0);  // first frame that was played on a wrong guess
-    std::uint64_t num_mine_known_ = 0;               // the other side has my inputs before this frame
+    std::uint64_t num_mine_known_ = 0;               // the other side has my inputs for all frames before this one
 
     std::vector<std::uint64_t> my_hashes_, their_hashes_;  // hash at the end of each frame; [0] is unused
     std::uint64_t num_my_hashes_known_ = 1, next_compared_ = 1;

@@ -28,7 +28,7 @@ void bear_beside(const Sea& sea, Commands& commands, FishPlace place_of_parent, 
     commands.create(sea.tiles.zone_of(place), Place{place}, swim, Fish{sea.database.get<&Fish::species>(row)}, Sated{});
 }
 
-/// For a sea without fish: requests a fish where a school starts.
+/// If the sea has no fish, this function requests a fish where a school starts.
 void bear_first(const Sea& sea, Commands& commands, Random& random) {
     const Instance school{random.below(sea.schools.num_rows())};
     Vec3 place = sea.transforms.world_position(sea.transforms.instance(sea.schools.entity(school)));

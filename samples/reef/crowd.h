@@ -22,7 +22,7 @@ struct Seen {
 class Crowd {
 public:
     /// Collects the fish in a cell and in the eight cells around it, at most kMostPerRun from each run of adjacent
-    /// cells. Therefore, in a dense crowd, a fish does not see all others.
+    /// cells. Therefore, in a dense crowd, a fish sees only some of the others.
     void gather(const Cells& cells, std::uint32_t cell_x, std::uint32_t cell_y);
 
     /// Sums up the gathered fish that a fish at `place` sees. Ignores fish at exactly this place, such as the fish

@@ -1,4 +1,4 @@
-// Plankton blooms and feeds hungry fish.
+// Blooms of plankton feed hungry fish.
 //
 //     graze     feeds the hungry fish in a bloom, one meal each; removes empty blooms
 //     digest    makes fed fish hungry again: a bit is flipped, no row moves

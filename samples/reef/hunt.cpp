@@ -1,4 +1,4 @@
-// Sharks chase the nearest fish and eat it when they catch it.
+// Each shark chases the nearest fish, and eats it when the shark catches it.
 //
 //     hunt     sets the urges of sharks, and asks for the destruction of the fish they caught
 

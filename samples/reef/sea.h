@@ -52,7 +52,7 @@ public:
     virtual void gather(std::vector<std::uint64_t>& of_zones) const = 0;
 };
 
-/// Counts and times for the report.
+/// The counts and durations for the report.
 struct SeaCounts {
     std::uint64_t num_spawned = 0;  ///< spawned entities
     double compile_ms = 0, spawn_ms = 0;
@@ -98,7 +98,7 @@ struct Sea {
     /// Runs a frame.
     void step();
 
-    /// Counts an archetype's entities in all zones.
+    /// Returns the number of an archetype's entities in all zones.
     std::uint64_t database_rows(const shoal::Archetype& type) const;
     std::uint64_t num_sharks_wanted() const { return std::max<std::uint64_t>(16, options.num_fish / 2000); }
     std::uint64_t num_blooms_wanted() const { return std::max<std::uint64_t>(40, options.num_fish / 300); }

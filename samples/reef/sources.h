@@ -26,8 +26,9 @@ public:
     void watch();
     bool has_changed() { return watch_.has_changed(); }
     /// Compiles all used sources again, and reloads the entities that were spawned from changed sources. `line` names
-    /// the changed sources, or is empty. Errors: a source has an error (nothing is then reloaded); a source cannot be
-    /// reloaded (its entities and those of later sources then do not change).
+    /// the changed sources, or is empty. Errors: a source has an error; a source cannot be reloaded. If a source has an
+    /// error, nothing is reloaded. If a source cannot be reloaded, its entities and the entities from later sources do
+    /// not change.
     shoal::Status reload(shoal::Diagnostics& diagnostics, std::string& line);
 
 private:

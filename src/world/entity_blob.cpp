@@ -57,7 +57,7 @@ public:
     explicit Found(World& world) : world_(world) {
         for (const Store* store : world.directory().stores()) {
             const std::span<const Table* const> tables = store->tables();
-            if (tables.empty() || !tables.front()->has_tree()) continue;  // all of a store's tables have trees, or none
+            if (tables.empty() || !tables.front()->has_tree()) continue;  // in a store, all or no tables have trees
             for (const Table* table : tables)
                 if (table->index() != nullptr) trees_.push_back(table);
         }
