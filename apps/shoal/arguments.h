@@ -24,8 +24,8 @@ class Arguments;
 class Console;
 class Files;
 
-/// The kind of value that a flag or an operand takes. Shells complete it, and Files checks input and output files. A
-/// size is a number of bytes, such as `4096`, `800M` or `16G`. The value of a port flag is optional.
+/// The kind of value that a flag or an operand takes. Shell completion depends on it, and so do the checks of input and
+/// output files. A size is a number of bytes, such as `4096`, `800M` or `16G`. The value of a port flag is optional.
 enum class Takes : std::uint8_t { kNothing, kText, kSize, kPort, kInput, kOutput, kFolder, kOneOf, kVerb };
 
 struct Flag {

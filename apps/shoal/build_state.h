@@ -1,5 +1,6 @@
 #pragma once
-// Records which files the blobs in a folder were made from. `shoal compile FOLDER` writes the record to `.shoal_build`:
+// For each blob in a folder, records the files that it was made from. `shoal compile FOLDER` writes the record to
+// `.shoal_build`:
 //
 //     shoal build state 1 0x0123456789abcdef      version of this format, hash of the rest
 //     { "sources": "../levels", ... }             JSON; files and component types have numbers, used by outputs

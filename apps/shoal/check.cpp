@@ -91,7 +91,7 @@ void check_save(const Arguments& arguments, Files& files, Checked& checked) {
     checked.snapshots = std::move(save.snapshots);
 }
 
-/// Returns whether `text` is a schema file, because of its name or because it can only be read as one.
+/// Returns true if `text` has the name of a schema file, or can only be read as one.
 bool is_schema(const std::string& name, const std::string& text) {
     if (name.ends_with(".schema.sjson")) return true;
     if (text.find("fields") == std::string::npos) return false;

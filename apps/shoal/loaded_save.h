@@ -45,8 +45,8 @@ enum class Snapshots : std::uint8_t { kNewestWhole, kAll };
 
 /// Returns whether a path is a save, a folder with a world, or a log in such a folder. load_save() rejects logs.
 bool holds_world(Files& files, const std::string& path);
-/// Reads and checks a save or a folder, using the resources that are given, and the component types and migrations in
-/// the schema files. Returns whether it succeeded. Errors: added to the diagnostics.
+/// Reads and checks a save or a folder. Uses the given resources, and the component types and migrations in the schema
+/// files. Returns whether it succeeded. Errors: added to the diagnostics.
 bool load_save(const Arguments& arguments, Files& files, const std::string& path, Snapshots snapshots, LoadedSave& save,
                shoal::Diagnostics& diagnostics);
 

@@ -18,7 +18,7 @@ inline constexpr Flag kMaxMemoryFlag{.name = "max-memory",
 
 /// Returns load options with the limit that --max-memory sets.
 shoal::LoadOptions load_options(const Arguments& arguments);
-/// Returns a message from the library in which advice for programmers is reworded as advice for users.
+/// Returns a message from the library, with advice for programmers reworded as advice for users.
 std::string for_user(std::string_view message);
 
 }  // namespace shoal_tool

@@ -44,8 +44,7 @@ Node first_foreign(Node root) {
     return {};
 }
 
-/// Returns whether a file is meant to be a schema file, because of its name or because it declares fields of
-/// components.
+/// Returns true if a file is meant to be a schema file: it has the name of one, or declares fields of components.
 bool is_meant_as_schema(std::string_view name, Node root) {
     if (name.ends_with(".schema.sjson")) return true;
     const Node components = root && root.is_mapping() ? root.find("components") : Node();

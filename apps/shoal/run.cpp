@@ -243,8 +243,8 @@ Status load_plugins(Plugins& plugins, const Task& task, Outcome& outcome) {
     return {};
 }
 
-/// Creates stores for the level's component types, because plugins may need them, and loads the plugins. Then converts
-/// the level's components to the fields that the plugins declare.
+/// Creates stores for the level's component types, which plugins may need, and then loads the plugins. Finally,
+/// converts the level's components to the fields that the plugins declare.
 Status prepare_world(World& world, Blob& blob, Plugins& plugins, const Task& task, Outcome& outcome) {
     make_stores(world, blob);
     if (Status status = world.adopt_schemas(blob); !status) return status;

@@ -149,7 +149,7 @@ private:
         differences_.push_back({name_of(document), "", is_before ? std::optional(components) : std::nullopt,
                                 is_before ? std::nullopt : std::optional(components)});
     }
-    /// Compares the parts that the tool does not load, such as passes, events and observers, and the parts that need
+    /// Compares the parts that the tool does not load (such as passes, events and observers) and the parts that need
     /// missing blobs. If nothing else differs, also compares the order of the rows and the order of the ids.
     void compare_parts() {
         const auto is_of_rows = [](std::string_view path) {

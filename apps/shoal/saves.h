@@ -1,5 +1,5 @@
 #pragma once
-// Prints and compares saves and folders of Persistence, for `shoal dump` and `shoal diff`.
+// Prints and compares saves and Persistence folders, for `shoal dump` and `shoal diff`.
 
 #include "loaded_save.h"
 

@@ -86,7 +86,7 @@ void read_schemas(const Arguments& arguments, Files& files, shoal::ComponentRegi
                   shoal::SourceRules& rules, shoal::Diagnostics& diagnostics);
 /// Reads the given schema files into a session.
 void read_schemas(const Arguments& arguments, Files& files, SourceSession& session);
-/// Adds the sources that were read to the inputs. Errors: a source is also an output; the error is added to the
+/// Adds all sources that were read to the list of inputs. Errors: a source is also an output. The error is added to the
 /// session.
 bool add_inputs(Files& files, const shoal::CompiledSource& compiled, SourceSession& session);
 

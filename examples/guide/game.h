@@ -47,7 +47,7 @@ inline void add_moving(shoal::World& world) {
                          [](auto&& position) { position = Vec3{around(position.x), around(position.y), 0}; });
 }
 
-/// Compiles a source. On errors, prints them and ends the program.
+/// Compiles a source. If there are errors, prints them and ends the program.
 inline std::vector<std::byte> compile(const char* name, const char* text) {
     using namespace shoal;
     ComponentRegistry registry;

@@ -24,7 +24,7 @@ public:
     bool has_arrived() const { return first_missing_ == num_chunks_of(std::uint32_t(bytes_.size())); }
     /// Records which chunks the receiver has. Ignores reports about a different snapshot.
     void note(const WantDatagram& want);
-    /// Returns the chunks to send at frame `now`, which are those that are not confirmed and were not sent recently.
+    /// Returns the chunks to send at frame `now`: chunks that are not confirmed and were not sent recently.
     std::vector<ChunkDatagram> chunks(std::uint64_t now);
 
 private:

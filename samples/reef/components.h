@@ -51,7 +51,7 @@ SHOAL_COMPONENT((Sated, enableable), (left, unit("s")))
 /// An animal that eats fish.
 struct Hunter {
     float rest = 0;      ///< time until it hunts again
-    float appetite = 6;  ///< time for which eating one fish is enough
+    float appetite = 6;  ///< how long one fish satisfies it
 };
 SHOAL_COMPONENT(Hunter, (rest, unit("s")), (appetite, unit("s"), range(0.1, 1000)))
 

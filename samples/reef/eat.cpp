@@ -1,4 +1,4 @@
-// Blooms of plankton feed hungry fish.
+// Hungry fish feed on blooms of plankton.
 //
 //     graze     feeds the hungry fish in a bloom, one meal each; removes empty blooms
 //     digest    makes fed fish hungry again: a bit is flipped, no row moves

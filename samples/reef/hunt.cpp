@@ -1,4 +1,4 @@
-// Each shark chases the nearest fish, and eats it when the shark catches it.
+// Sharks chase the nearest fish and eat the fish that they catch.
 //
 //     hunt     sets the urges of sharks, and asks for the destruction of the fish they caught
 

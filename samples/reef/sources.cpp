@@ -46,7 +46,7 @@ Status SeaSources::prepare(Diagnostics& diagnostics) {
     return read_inputs(inputs_, diagnostics);
 }
 
-/// Even if there are errors, adds the files that were read or searched for to `files`.
+/// Adds to `files` all files that were read or searched for, even if there are errors.
 Result<CompiledSource> SeaSources::compile(const std::string& name, const Inputs& inputs, Diagnostics& diagnostics,
                                            std::vector<std::string>& files) const {
     std::vector<SourceDependency> dependencies;

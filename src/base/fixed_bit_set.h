@@ -6,7 +6,7 @@
 
 namespace shoal {
 
-/// A set of `kBits` bits that can find and mark runs of bits.
+/// A bit set with `kBits` bits. It can find and mark runs of bits.
 template <std::size_t kBits>
 struct FixedBitSet {
     static constexpr std::size_t kWordBits = 64;

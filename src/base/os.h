@@ -32,7 +32,7 @@ std::string read_file(const std::string& path, std::size_t max_bytes, void* cont
 /// for a failure. If `to_append` is not null, opens the new file for append_to_file() before renaming it; if the file
 /// cannot be opened, nothing is replaced.
 std::string replace_file(const std::string& path, const void* data, std::size_t num_bytes, int* to_append = nullptr);
-/// Returns the reason why replace_file() would fail, if it is known in advance, or an empty string.
+/// If it is known in advance that replace_file() would fail, returns the reason. Otherwise returns an empty string.
 std::string why_not_replace(const std::string& path);
 
 /// See append_file.h and folder.h. A function that returns a string returns the reason for a failure, or an empty

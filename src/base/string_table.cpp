@@ -209,7 +209,7 @@ void StringTable::remove_unused() {
     if (content_->num_unused != 0 && !content_->past.front()->is_taken()) content_->remove();
 }
 
-/// Removes the strings that became unused before the oldest lease that a state still holds.
+/// Removes the strings that became unused before the start of the oldest lease that a state still holds.
 void StringTable::Content::remove() {
     erase_if(past, [](TextLease* one) {
         if (one->is_taken()) return false;

@@ -410,8 +410,8 @@ private:
     std::uint64_t num_components_ = 0;
 };
 
-/// Copies the data that a blob cannot hold: references to entities that were not copied, read-only arrays of resources,
-/// and components that are not plain bytes.
+/// Copies the data that a blob cannot hold: references to entities that were not copied, references to read-only arrays
+/// of resources, and components that are not plain bytes.
 class CopyCall {
 public:
     /// A copy whose row is created here is in `zone`, or in the zone of its original if `zone` is kNoZone.
@@ -420,7 +420,7 @@ public:
         for (std::uint32_t i = 0; i < originals.size(); ++i) number_of_.set(originals[i].id, i);
     }
 
-    /// Errors: a component cannot be copied; the message names the component.
+    /// Errors: a component cannot be copied. The message names the component.
     Status check() const {
         for (const Store* store : world_.directory().stores())
             for (const Schema* component : store->schemas())
@@ -432,8 +432,8 @@ public:
         return {};
     }
 
-    /// Completes the copies, which are stored one after another in the span. Errors: out of memory; some copies are
-    /// then incomplete.
+    /// Completes the copies, which are stored one after another in the span. Errors: out of memory. On error, some
+    /// copies are incomplete.
     Status complete(std::span<const Entity> copies) {
         Status status;
         for (Database* database : list_databases(world_.directory()))

@@ -19,8 +19,8 @@ public:
 
     /// Counts a frame of `frame_dt` seconds. Returns whether the pass runs in that frame.
     bool count_frame(float frame_dt);
-    /// Records that the pass did not run in the last counted frame. It runs in the next frame, with a dt that includes
-    /// both.
+    /// Records that the pass did not run in the last counted frame. The pass runs in the next frame, with a dt that
+    /// includes both frames.
     void postpone();
     /// Returns the dt of the run in the last counted frame: the time since the previous run.
     float dt() const { return dt_; }

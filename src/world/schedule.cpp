@@ -114,7 +114,7 @@ bool covers(const Access& access, const Schema& table, std::uint32_t column) {
     return table.columns()[column].field_index != ColumnDefinition::kWholeComponent && access.field == field.index;
 }
 
-/// Returns the zone of a database table. If the table holds the further values of a `many` type, returns kNoZone.
+/// Returns the zone of a database table. If the table holds the additional values of a `many` type, returns kNoZone.
 Zone zone_of(const Store& database, const Table& table) {
     for (const DatabaseTable* one : static_cast<const Database&>(database).all_tables())
         if (one != nullptr && &one->table() == &table) return one->zone();
@@ -171,7 +171,7 @@ public:
         frame_ = frame;
         begin_run(dt);
         if (finished()) return;
-        // A pass may run the schedule of another world, where this thread may have another worker number.
+        // A pass may run the schedule of another world, where this thread may have a different worker number.
         const Working outer = working();
         working() = {};
         crew_.run(*this);

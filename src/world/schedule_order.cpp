@@ -228,7 +228,7 @@ ScheduleGraph graph_of(const PassPlan& plan, std::span<const PassDeclaration> pa
     PassRelation reached = make_relation(n);  // by position: all passes that wait for the pass; filled from the end
     for (std::size_t p = n; p-- > 0;)
         for (const std::uint32_t q : plan.successors[p]) {
-            if (reached[p].test(q)) continue;  // implied by earlier edges, because successors ascend
+            if (reached[p].test(q)) continue;  // implied by earlier edges, because successors are sorted
             reached[p].set(q);
             reached[p] |= reached[q];
             const PassDeclaration& first = passes[plan.order[p]];
@@ -250,7 +250,7 @@ bool PassPlan::orders(std::size_t pass, std::size_t other) const {
     };
     const std::size_t first = std::min(position_of(pass), position_of(other));
     const std::size_t last = std::max(position_of(pass), position_of(other));
-    Array<bool> waits(order.size(), false, "schedule");  // by position: whether the pass waits for the first
+    Array<bool> waits(order.size(), false, "schedule");  // by position: whether the pass waits for `first`
     waits[first] = true;
     for (std::size_t position = first; position < last; ++position)
         if (waits[position])

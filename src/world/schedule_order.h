@@ -1,5 +1,5 @@
 #pragma once
-// Computes the order of passes from their declarations, and which passes must wait for each other.
+// Computes the order of passes, and which passes must wait for each other. Both follow from what the passes declare.
 //
 //     order          0 1 2 3        order[p] is the pass at position p
 //     successors     0 -> 2         by position: the pass at 2 starts when 0 and all its other predecessors have ended

@@ -97,7 +97,7 @@ void TextUses::mark_array(const BlobArrayBase& array, FieldType element_type) {
     }
 }
 
-/// Marks the strings of string values. No id spans two rows.
+/// Marks the strings that string values refer to. No id spans two rows.
 void TextUses::mark_properties(const StateRows& rows) {
     const std::byte* const first = rows.table->column(rows.first_column);
     for (std::uint32_t row = 0; row < rows.num_rows(); ++row) {

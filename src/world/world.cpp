@@ -192,8 +192,8 @@ void World::run_frame(float dt) {
         if (++num_unsettled_frames_ == kManyFrames) warn_of_missing_settle();
 }
 
-/// If many frames have run without a settle and commands or dead entities are waiting for one, logs a warning. Logs at
-/// most one warning between two settles.
+/// Logs a warning if many frames have run without a settle while commands or dead entities are pending. Logs at most
+/// one warning between two settles.
 void World::warn_of_missing_settle() {
     WaitingCommands& commands = WaitingCommands::of_directory(directory_);
     const std::uint64_t num_commands = commands.num_waiting();

@@ -143,7 +143,7 @@ const Blob* World::Host::find_blob(ResourceId resource) const {
 
 namespace {
 
-/// Returns how many values of a table refer to arrays in the blob of `resource`.
+/// Returns how many values in a table refer to arrays in the blob of `resource`.
 std::uint64_t count_pins_in(const Table& table, ResourceId resource) {
     std::uint64_t num_pins = 0;
     if (table.num_rows() == 0) return 0;

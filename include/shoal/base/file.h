@@ -26,7 +26,8 @@ SHOAL_API Result<PageRange> read_file_pages(const std::string& path, std::size_t
 
 /// Writes a whole file. The new file gets the permissions of the old one, and its owner if that is allowed.
 /// Errors: the target is a folder, a device, a pipe or a socket, or is read-only (an error even for root); the write
-/// fails, for example because the disk is full. The target is then unchanged, and no temporary file is left behind.
+/// fails, for example because the disk is full. On error, the target is unchanged, and no temporary file is left
+/// behind.
 SHOAL_API Status write_file(const std::string& path, std::span<const std::byte> bytes);
 SHOAL_API Status write_file(const std::string& path, std::string_view text);
 /// Returns the error that write_file() would return, except for errors that occur only during the write.

@@ -49,8 +49,8 @@ std::string concat(const Parts&... parts) {
 [[noreturn]] SHOAL_API SHOAL_NOINLINE void fail_assertion(const char* condition, const std::string& message,
                                                           std::source_location at = std::source_location::current());
 
-/// For error messages: returns the index of the candidate that `text` was probably meant to be, or -1 if none is close.
-/// Cost: O(candidates x length squared).
+/// Returns the index of the candidate that `text` was probably meant to be, or -1 if none is close. Meant for error
+/// messages. Cost: O(candidates x length squared).
 SHOAL_API int closest_text(std::string_view text, const std::string_view* candidates, std::size_t num_candidates);
 
 /// Returns whether `text` is well-formed UTF-8 (no overlong forms, no surrogates).

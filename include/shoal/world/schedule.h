@@ -29,7 +29,7 @@
 // entities and make const calls. It requests structural changes through Commands (see command/commands.h). They are
 // carried out when the world settles, in the order of the passes. It sends data to later passes through Events (see
 // command/events.h), as in query.writing(hits). Checked builds end the program when a pass writes a column or events
-// that it has not declared, or reads one that a concurrent pass may be writing; the message names the passes and the
+// that it has not declared, or reads data that a concurrent pass may be writing. The message names the passes and the
 // field. Accesses through pointers and spans are not checked.
 //
 // How often. A pass runs in every frame, unless every_frames() or every_seconds() is called. Its dt is the time since
@@ -78,8 +78,8 @@ protected:
     ~PassObserver() = default;
 };
 
-/// Is notified when a worker begins and stops working on a pass. Profilers use it: each period is a profiler zone on
-/// the worker's thread.
+/// Is notified when a worker begins or stops working on a pass. Profilers use it: each period is a profiler zone on the
+/// worker's thread.
 ///
 /// A worker works on a pass while it runs the pass or helps with one of its loops. While a worker waits, it may help
 /// with another pass: it then stops working on its own pass, and resumes it afterwards. If a pass steps another world,
@@ -278,10 +278,10 @@ public:
     /// Replaces every_seconds(). Requires: num_frames > 0; the schedule is not running.
     SHOAL_API PassOrder& every_frames(std::uint32_t num_frames);
     /// Runs the pass in each frame in which the sum of dt from now on reaches a multiple of `seconds`, so the runs do
-    /// not drift. A sum may be short by a thousandth of the frame's dt, because 50 frames of 0.02f are a little less
-    /// than a second. If a frame reaches several multiples, the pass runs once. Its dt is the total dt of all frames
-    /// since it last ran, including this frame. Frames whose dt is not finite are ignored. Replaces every_frames().
-    /// Requires: `seconds` is positive and finite; the schedule is not running.
+    /// not drift. The sum may fall short of the multiple by a thousandth of the frame's dt, because 50 frames of 0.02f
+    /// are a little less than a second. If a frame reaches several multiples, the pass runs once. Its dt is the total
+    /// dt of all frames since it last ran, including this frame. Frames whose dt is not finite are ignored. Replaces
+    /// every_frames(). Requires: `seconds` is positive and finite; the schedule is not running.
     SHOAL_API PassOrder& every_seconds(float seconds);
 
     /// Runs the pass only when no other pass is ready. Use it for a pass that waits for something outside the program,

@@ -24,7 +24,7 @@ SHOAL_API void set_running_pass(const char* name);
                                                                   std::string_view component, bool passes_run);
 
 /// Protects an object that must not change while passes are running. It counts the worlds that are currently running
-/// such passes. While the count is not 0, structural calls on the object end the program.
+/// passes. While the count is not 0, structural calls on the object end the program.
 class PassHold {
 public:
     void hold(bool hold) { __atomic_fetch_add(&num_worlds_, hold ? 1u : ~0u, __ATOMIC_RELAXED); }

@@ -21,7 +21,7 @@ namespace shoal {
 struct PassNode {
     std::string name, group;
     std::size_t number = 0;   ///< the argument of Schedule::statistics()
-    std::uint32_t level = 0;  ///< the length of the longest chain of passes that the pass waits for
+    std::uint32_t level = 0;  ///< the length of the pass's longest chain of predecessors
     /// Names such as "body.mass" or "body", or the name of a store; "*" means everything.
     std::vector<std::string> reads, writes;
 };

@@ -1,5 +1,6 @@
 #pragma once
-// Lists a world's rows by component type and table. State hashes and differences between states are computed from them.
+// Lists a world's rows by component type and table. State hashes and differences between states are computed from these
+// rows.
 //
 //     component     table                    zone
 //     body          {body, fish} zone 3      3         the columns of "body" in it

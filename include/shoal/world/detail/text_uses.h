@@ -1,6 +1,5 @@
 #pragma once
-// Finds the strings in a world's string table that the world uses. A collection keeps these strings, and saves contain
-// them.
+// Finds out which strings in its string table a world uses. A collection keeps these strings, and saves contain them.
 //
 //     rows              fields that are string ids, also of rows in the files of unloaded zones
 //     properties        paths, and strings among the values

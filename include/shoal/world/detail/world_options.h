@@ -10,7 +10,7 @@ namespace shoal {
 class Executor;
 class ResourceLibrary;
 
-/// The kind of store in which World::adopt_schemas() keeps a blob's component types that have no C++ type.
+/// The kind of store that World::adopt_schemas() creates for a blob's component type if there is no C++ type for it.
 enum class DefaultStore : std::uint8_t {
     kManagers,
     kDatabase,  ///< except for types that are both `many` and `enableable`, which are kept in managers
