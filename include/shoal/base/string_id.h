@@ -27,7 +27,7 @@ struct StringId {
     friend constexpr auto operator<=>(const StringId&, const StringId&) = default;
 };
 
-/// Names a resource (a compiled level, a mesh, a script) by the hash of its path without extension.
+/// Names a resource (a compiled level, a mesh, a script) by the hash of its path without the extension.
 struct ResourceId {
     std::uint64_t hash = 0;
 

@@ -9,10 +9,10 @@
 //
 //     Result<EntityBlob> far = save_zones(world, {12});  // all that lies there, to be spawned again later
 //
-// The blob contains the entities in the order of the span. Transform parents are kept. If an entity's parent is not
-// saved, the entity becomes a root with the same world pose. References to saved entities are kept. Other references
-// become null and are counted. The components `zone` and `disabled` hold an entity's database zone and the set of its
-// disabled components (see database/spawn_zone.h). Thread: as for reading the stores of the world.
+// The blob contains the entities in the order in which they are passed. Transform parents are kept. If an entity's
+// parent is not saved, the entity becomes a root with the same world pose. References to saved entities are kept. Other
+// references become null and are counted. The components `zone` and `disabled` hold an entity's database zone and the
+// set of its disabled components (see database/spawn_zone.h). Thread: as for reading the stores of the world.
 
 #include "shoal/world/world.h"
 

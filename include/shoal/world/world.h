@@ -84,7 +84,7 @@ public:
     /// component type with that name; the component type's store was attached, so the world does not own it.
     SHOAL_API Result<ComponentManager*> manager(const Schema& schema, const ManagerOptions& options = {});
     /// Returns the first database of this world, and creates it with `options` if there is none. More databases may be
-    /// attached. They settle and spawn with the world, and each component type is kept in at most one of them.
+    /// attached. The world settles them and spawns into them. Each component type is kept in at most one of them.
     SHOAL_API Database& database(const DatabaseOptions& options = {});
     /// Returns the transforms of this world (see transform/transform.h). Requires: no store of a different class keeps
     /// Transform; if the transforms already exist, they have the same mode as `options`.

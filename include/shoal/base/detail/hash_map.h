@@ -30,7 +30,7 @@ inline std::uint64_t hash_key(std::string_view key) { return hash_text(key); }
 constexpr std::uint64_t pair_key(std::uint32_t high, std::uint32_t low) { return std::uint64_t(high) << 32 | low; }
 
 /// Returns the first slot at or after `home` that is free or matches. Like free_slot(), it serves hash tables that keep
-/// their slots outside of a HashMap. Shape: mask + 1 slots, a power of two. Requires: a slot is free.
+/// their slots outside of a HashMap. Shape: mask + 1 slots, where mask + 1 is a power of two. Requires: a slot is free.
 template <class Slot, class Matches>
 SHOAL_INLINE std::size_t find_slot(const Slot* slots, std::size_t mask, std::size_t home, Matches&& matches) {
     std::size_t slot = home & mask;
@@ -146,7 +146,7 @@ private:
     std::size_t mask() const { return slots_.size() - 1; }
     static std::size_t home_of(const Key& key) { return static_cast<std::size_t>(hash_key(key) >> 32); }
 
-    /// Returns the slot of `key` with a value that matches, or a free slot. Requires: there are slots.
+    /// Returns the slot that holds `key` and a matching value, or a free slot. Requires: there are slots.
     template <class Matches>
     std::size_t search(const Key& key, Matches&& matches) const {
         return find_slot(slots_.data(), mask(), home_of(key),

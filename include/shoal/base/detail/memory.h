@@ -21,7 +21,7 @@ struct MemoryHooks {
     void* context = nullptr;
 };
 
-/// Replaces the hooks and returns the previous ones. Hooks without functions restore the default, the C heap.
+/// Replaces the hooks and returns the previous ones. If `hooks` has no functions, restores the default, the C heap.
 /// Requires: either no bookkeeping memory is in use, or the new hooks can release memory that the old ones allocated.
 SHOAL_API MemoryHooks set_memory_hooks(const MemoryHooks& hooks);
 

@@ -52,8 +52,7 @@ public:
         for_each([](void* to, StringId id, std::string_view text) { (*static_cast<Visit*>(to))(id, text); }, &visit);
     }
 
-    /// Sets the bit whose number is the position of the string for `id` in for_each(). Ids that are not in the table are
-    /// ignored.
+    /// Sets the bit whose number is the position of `id` in for_each(). Ids that are not in the table are ignored.
     SHOAL_API void mark(StringId id, BitSet& used) const;
     SHOAL_API void mark_lasting(BitSet& used) const;  ///< marks all strings that intern() keeps
     /// Returns whether collect() is due: the table has more than twice as many strings as the last collect() left, plus

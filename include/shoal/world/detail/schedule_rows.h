@@ -53,8 +53,8 @@ constexpr bool fits_rows() {
     else
         return true;
 }
-/// Returns whether a function takes a PassContext as its first argument. A function that fits without a context is not
-/// tried with one, because a generic function may fit both ways.
+/// Returns whether a function takes a PassContext as its first argument. If a function fits without a context, it is
+/// not tried with one, because a generic function may fit both ways.
 template <class Rows, class Function>
 constexpr bool takes_context() {
     if constexpr (fits_rows<Rows, Function>())
