@@ -193,7 +193,7 @@ private:
     }
 
     /// Calls visit(start, rest) for each possible first key of a path. Since keys may contain slashes, this may be the
-    /// whole path, its first part, or a longer start. Returns the first result that is not kNone.
+    /// whole path, its first part, or several parts. Returns the first result that is not kNone.
     template <class Visit>
     std::uint32_t for_each_start(std::string_view key, Visit&& visit) {
         std::uint32_t found = visit(key, std::string_view());

@@ -1,6 +1,6 @@
 #pragma once
-// Composer functions that only the compiler uses. They compose a source that was built in memory, reporting errors at
-// the source positions of its nodes, and split file names.
+// Composer functions that only the compiler uses. They split file names, and compose a source that was built in memory.
+// Errors are reported at the source positions of its nodes.
 
 #include "shoal/source/detail/composer.h"
 

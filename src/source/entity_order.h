@@ -85,8 +85,8 @@ private:
         return order;
     }
 
-    /// Finds the zone that the source names for an entity or its nearest ancestor. Only the order depends on it, so
-    /// errors in the text are not reported here; the compilation of the component reports them.
+    /// Finds the zone that the source names for an entity or its nearest ancestor. Only the order of entities depends
+    /// on the zone, so errors in the text are not reported here; the compilation of the component reports them.
     class NamedZones {
     public:
         explicit NamedZones(const Composition& composition) {

@@ -127,7 +127,7 @@ private:
             concat(without_root(file.name), files_.exists(file.path) ? " cannot be read" : " is gone"));
     }
 
-    /// Reports that a file is new. The file that the search found instead is the next one in the list that exists.
+    /// Reports that a file is new. The file that the search found instead is the next existing file in the list.
     void new_file(std::size_t index) {
         const std::string_view name = inputs_.files[index].name;
         std::size_t found = index;

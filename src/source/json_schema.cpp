@@ -229,7 +229,7 @@ private:
         unknown_keys(rules_.keep_unknown_fields);
     }
 
-    /// Selects the schema of an entity, which is that of the short form unless a key marks the long form.
+    /// Selects the schema of an entity: the short form, unless a key marks the long form.
     void entity() {
         string("type", "object");
         object("if", [&] {

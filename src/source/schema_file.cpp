@@ -351,7 +351,7 @@ private:
 
     // --- names -------------------------------------------------------------------------------------------------------
 
-    /// `is_early` is set if the step's own conversions come after the naming.
+    /// If `is_early` is set, the name is from before the step's own conversions.
     Fate fate_of(std::string_view name, const DeclaredStep& step, bool is_early) const {
         Fate fate{std::string(name)};
         const auto convert = [&](const DeclaredStep& later) {
@@ -511,7 +511,7 @@ private:
         }
     }
 
-    /// Returns whether a schema file may define a key, because the key has no built-in meaning. If not, reports an
+    /// Returns whether a schema file may define a key, which must not have a built-in meaning. If not, reports an
     /// error.
     bool is_free(Node node, std::string_view key, std::string_view list) {
         if (!is_structural_key(key)) return true;

@@ -40,8 +40,8 @@ Result<Document> read_in_format(std::uint32_t file, Diagnostics& diagnostics, co
     return read_sjson(file, diagnostics, options);
 }
 
-/// Returns whether git's conflict markers make a file of `diagnostics` unreadable. Reports an error, because the errors
-/// of the reader would not mention git.
+/// Returns whether git's conflict markers make a file unreadable. If so, reports an error, because the reader's errors
+/// would not mention git.
 bool refuse_conflict_marks(std::uint32_t file, const ReadOptions& options, Diagnostics& diagnostics) {
     const std::string_view text = diagnostics.text(file);
     const std::size_t begin = find_mark(text, "<<<<<<<", 0);

@@ -1,5 +1,5 @@
 #pragma once
-// The versions of component types for which the texts of a composition are written.
+// The component type versions that the texts of a composition are written for.
 
 #include "shoal/base/text.h"
 #include "shoal/source/compiler.h"
@@ -30,7 +30,7 @@ public:
         return schemas;
     }
 
-    /// Returns the version of a component type that a file declares, or `otherwise`.
+    /// Returns the version that a file declares for a component type, or `otherwise` if it declares none.
     std::uint32_t version(const RegisteredComponent& component, std::uint32_t file, std::uint32_t otherwise) const {
         const auto said = said_.find({file, &component});
         return said != said_.end() ? said->second : otherwise;

@@ -50,12 +50,12 @@ struct ComponentCount {
     std::uint64_t count = 0;
 };
 
-/// A blob, and the numbers of its entities and components.
+/// A blob with its counts of entities and components.
 struct CompiledSource {
     std::vector<std::byte> blob;  ///< empty after check_source
     std::uint64_t num_entities = 0;
     std::uint64_t num_roots = 0;
-    std::uint64_t num_components = 0;       ///< components of all types, except those kept as text
+    std::uint64_t num_components = 0;       ///< excluding components that are kept as text
     std::uint64_t num_kept_components = 0;  ///< components of unknown types
     std::uint64_t num_kept_fields = 0;
     std::uint64_t num_warnings = 0;
@@ -74,8 +74,8 @@ SHOAL_API Result<CompiledSource> compile_file(std::uint32_t file, const Componen
 /// Like compile_source(), but does not make the blob.
 SHOAL_API Result<CompiledSource> check_source(const std::string& path, const ComponentRegistry& registry,
                                               const CompileOptions& options, Diagnostics& diagnostics);
-/// Reports the errors that compile_file() would report if the tree were a text, at the source positions of the nodes.
-/// For sources that a program builds; they cannot use prefabs.
+/// Checks a tree as compile_file() checks a file, and reports errors at the source positions of the nodes.
+/// This is for sources that a program builds, which cannot use prefabs.
 SHOAL_API void check_tree(Node root, const ComponentRegistry& registry, const CompileOptions& options,
                           Diagnostics& diagnostics);
 

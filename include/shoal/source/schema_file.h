@@ -54,10 +54,10 @@ struct SchemaDeclaration {
     std::string_view migrations{};  ///< SourceRules::Declaration::migrations
 };
 /// Returns the text of a schema file that declares component types completely, with defaults, ranges, units and marks.
-/// When it is read, it gives the same layouts. `names` has the strings for string ids in defaults.
-/// Errors: a component type cannot be declared in text. One of its fields has a C++ type of the program, a default that
-/// is not finite or a string id default whose string is unknown, or the type is `whole` and has other members between
-/// its fields.
+/// Reading the text back gives the same layouts. `names` has the strings for string ids in defaults.
+/// Errors: a component type cannot be declared in text, because a field has a C++ type of the program, a default that
+/// is not finite or a string id default whose string is unknown, or because the type is `whole` and has other members
+/// between its fields.
 SHOAL_API Result<std::string> write_schema_text(std::span<const SchemaDeclaration> declarations,
                                                 const ValueNames& names = PlainNames());
 /// Writes a schema file for the component types of all stores in `world`, sorted by name. Leaves out component types

@@ -17,7 +17,7 @@
 // errors. Depth is limited, and entities are counted before they are expanded, so that hostile sources cannot exhaust
 // memory.
 // Lifetime: a Composition refers to the texts that the Diagnostics keeps.
-// Thread: one thread at a time per Diagnostics; a Composition does not change.
+// Thread: one thread at a time per Diagnostics; a Composition is immutable.
 
 #include "shoal/document/detail/document.h"
 #include "shoal/document/detail/read_options.h"
@@ -34,13 +34,13 @@
 
 namespace shoal {
 
-/// A file that the result depends on. It was read, was found by a search (so it must exist), or was not found by a
-/// search (so it must not exist).
+/// A file that the result depends on. Either the file was read, or a search found it (so it must still exist), or a
+/// search did not find it (so it must still be missing).
 struct SourceDependency {
     DependencyKind kind;
     std::string path;        ///< as it was opened
-    std::string name;        ///< path in its root, after `$n/` if there are several; same on every machine
-    std::uint64_t hash = 0;  ///< content_hash() of the text that was read; 0: not read
+    std::string name;        ///< path in its root, with the prefix `$n/` if there are several roots
+    std::uint64_t hash = 0;  ///< content_hash() of the text, or 0 if it was not read
 };
 
 /// Returns the hash that is used to compare file contents; never 0.
@@ -49,21 +49,21 @@ SHOAL_API std::uint64_t content_hash(std::string_view content);
 struct ComposeOptions {
     /// Folders that resource names are relative to, searched in order. If empty, the folder of the source is used.
     std::vector<std::string> roots;
-    /// Follows links that lead out of the roots; if false, a resource behind such a link is an error.
+    /// If true, links that lead out of the roots are followed; if false, a resource behind such a link is an error.
     bool follow_links = false;
     /// Keys to ignore in levels, entities and components, such as `editor`. Keys that is_structural_key() accepts are
     /// not ignored.
     std::vector<std::string> ignored_keys;
     std::vector<RenamedKey> renamed_keys;
-    /// Old and new names of component types. The composition has the new ones.
+    /// Old and new names of component types. The composition uses the new names.
     std::vector<RenamedKey> renamed_types{};
     /// Old and new names of built-in component types. Old names are accepted with a warning.
     std::vector<RenamedKey> old_words{};
     /// The key to use if a level has both `units` and `entities`. If kUndecided, having both is an error.
     LevelEntities level_entities = LevelEntities::kUndecided;
-    /// Component types that may be written as the name of a file that has the fields.
+    /// Component types whose value may be a file name. The file then has the fields.
     std::vector<std::string> components_in_files;
-    /// Keeps all other unknown keys as text; if false, they are errors.
+    /// If true, all other unknown keys are kept as text; if false, they are errors.
     bool keep_unknown_keys = false;
     /// The maximum nesting of entities, counting children and prefabs.
     std::uint32_t max_depth = 256;
@@ -120,7 +120,7 @@ struct MergedEntity {
     std::uint32_t height = 1;
 };
 
-/// Declares the version of a component type that a file is written for.
+/// A file's declaration of which version of a component type it is written for.
 struct SourceVersion {
     std::string_view type;  ///< as written in the file
     std::uint32_t version = 0;
@@ -151,8 +151,7 @@ public:
     std::span<const SourceDependency> dependencies() const { return dependencies_; }
     /// The `_versions` of all files, file by file.
     std::span<const SourceVersion> versions() const { return versions_; }
-    /// Returns the name that dependencies() has for a file in the Diagnostics; empty if this composition has not read
-    /// the file.
+    /// Returns a file's name in dependencies(), or an empty string if this composition has not read the file.
     SHOAL_API std::string_view source_name(std::uint32_t file) const;
 
 private:

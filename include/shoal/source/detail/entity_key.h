@@ -1,5 +1,5 @@
 #pragma once
-// Keys of entities and components, which are GUIDs, names, or paths of these.
+// Keys of entities and components. A key is a GUID, a name, or a path of GUIDs and names.
 //
 // A GUID, such as 43d2ce7f-9F3A-4c1b-8a77-0123456789ab, is case-insensitive. The composer converts GUIDs to lower case,
 // so that keys can be compared, hashed and joined into paths as plain strings.
@@ -12,7 +12,7 @@
 
 namespace shoal {
 
-/// Returns a key without a leading `#`.
+/// Returns a key without its leading `#`, if it has one.
 inline std::string_view without_hash(std::string_view key) {
     return !key.empty() && key[0] == '#' ? key.substr(1) : key;
 }

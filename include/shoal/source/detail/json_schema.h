@@ -7,8 +7,8 @@
 //
 // It declares draft 2020-12, but uses only draft 7 and `$defs`. Every source that compiles is valid against the schema,
 // in whatever form it is written. A valid source may still have errors, because the schema does not check prefabs,
-// references, or the components that changes name. It does not check the fields of a component type for which the
-// program registered a compile function.
+// references, or whether a component that a source modifies exists. It does not check the fields of a component type
+// for which the program registered a compile function.
 // Thread: any.
 
 #include "shoal/document/detail/document.h"

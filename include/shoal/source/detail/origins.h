@@ -27,9 +27,9 @@ struct LayerOrigin {
     std::vector<std::string> fields;  ///< names of the fields that the text sets, as the text writes them
 };
 
-/// Returns the layers of an entity's components, component by component, each with its declaring layer first. Empty if
-/// no entity has this GUID path. Requires: `diagnostics` was used for the composition. Cost:
-/// O(entities).
+/// Returns the layers of an entity's components, grouped by component. In each group, the layer that declares the
+/// component comes first. Empty if no entity has this GUID path. Requires: `diagnostics` was used for the composition.
+/// Cost: O(entities).
 SHOAL_API std::vector<LayerOrigin> layer_origins(const Composition& composition, const Diagnostics& diagnostics,
                                                  std::uint64_t guid);
 

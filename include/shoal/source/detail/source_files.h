@@ -46,7 +46,7 @@ public:
     virtual std::int64_t now_ns() const { return 0; }
 };
 
-/// Files of the operating system.
+/// Reads files from disk.
 class DiskFiles final : public SourceFiles {
 public:
     SHOAL_API bool exists(const std::string& path) const override;
@@ -87,11 +87,11 @@ enum class SourceFormat : std::uint8_t { kSjson, kJson, kYaml };
 /// Returns the format for a file name: JSON for .json, YAML for .yaml and .yml, and otherwise SJSON.
 SHOAL_API SourceFormat source_format(std::string_view file_name);
 
-/// Reads a file of `diagnostics` in the format that its name indicates.
+/// Reads a file that `diagnostics` holds, in the format that the file's name indicates.
 /// Errors: returns no document; `diagnostics` has one or more errors.
 SHOAL_API Result<Document> read_document(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options = {});
 
-/// Returns the path of a resource in a root, which is `root/name`, or only `name` in the current folder.
+/// Returns the path of a resource in a root, which is `root/name`, or just `name` if the root is the current folder.
 SHOAL_API std::string path_in_root(std::string_view root, std::string_view name);
 
 /// Returns what is wrong with a resource name (it is empty, too long, absolute or outside the roots), or "" if it is

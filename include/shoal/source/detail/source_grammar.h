@@ -47,7 +47,7 @@ struct SourceEntry {
     bool has_key() const { return form != ItemForm::kElement || !key.empty(); }
 };
 
-/// The keys of a long-form component that are not fields; none if missing.
+/// The keys of a long-form component that are not fields. If a key is missing, its node is none.
 struct ComponentText {
     Node type, plain_type, data;  ///< `_type`, `type`, `data`
     bool has_others = false;      ///< keys that are not in kComponentKeys
@@ -67,7 +67,7 @@ enum class EntryProblem : std::uint8_t {
     kNoList,    ///< the value is neither a list nor a mapping
     kKind,      ///< an element is not a mapping (or, among deletions, a string)
     kKeyKind,   ///< the key of an element is not a string
-    kNoTarget,  ///< an element of changes or deletions has no key
+    kNoTarget,  ///< an element has no key, but it is a change or a deletion
     kEmptyKey,  ///< a key of a mapping is empty
 };
 
@@ -106,8 +106,8 @@ public:
         }
     }
 
-    /// Calls visit(entry) for each element if `list` is a list, or for each member if it is a mapping. It may be none
-    /// or null.
+    /// Calls visit(entry) for each element if `list` is a list, or for each member if it is a mapping. `list` may be
+    /// none or null.
     template <class Visit>
     void each_entry(Node list, SourceKey key, Visit&& visit) {
         if (!has_entries(list, key)) return;

@@ -38,7 +38,7 @@ enum class SourceKey : std::uint8_t {
     kVersions,
 };
 
-/// The kind of a key's value. An entity with a key of a kind up to kTypeName is in the long form.
+/// The kind of a key's value. If a key's kind is kTypeName or precedes it, the entity is in the long form.
 enum class KeyValue : std::uint8_t {
     kResource,
     kNewComponents,
@@ -100,7 +100,7 @@ constexpr std::string_view key_name(SourceKey key) { return meaning_of(key).name
 constexpr bool has_meaning(const KeyMeaning& key, bool of_level) { return of_level ? key.in_level : key.in_entity; }
 /// Returns whether entities with this key are in the long form.
 constexpr bool marks_long_form(const KeyMeaning& key) { return key.value <= KeyValue::kTypeName; }
-/// Returns whether a list has new or changed components.
+/// Returns whether the elements of a list are new or changed components.
 constexpr bool has_components(const KeyMeaning& list) {
     return list.value == KeyValue::kNewComponents || list.value == KeyValue::kChangedComponents;
 }

@@ -26,7 +26,7 @@ struct RenamedKey {
 /// Rules for content that no schema declares.
 struct SourceRules {
     bool keep_unknown_components = false;  ///< as text in the blob's debug section; otherwise they are errors
-    bool keep_unknown_fields = false;      ///< the same for unknown fields and for unknown keys of entities and levels
+    bool keep_unknown_fields = false;      ///< the same for unknown fields, and for unknown keys in entities and levels
     std::vector<std::string> ignored_keys;
     std::vector<RenamedKey> renamed_keys;
     LevelEntities level_entities = LevelEntities::kUndecided;

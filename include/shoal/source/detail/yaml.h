@@ -25,7 +25,7 @@ inline constexpr std::uint32_t kMaxYamlAliasNodes = 1 << 20;
 /// The maximum number of directives (lines that begin with %) at the start of a file.
 inline constexpr std::uint32_t kMaxYamlDirectives = 16;
 
-/// Reads a file of `diagnostics`. A byte order mark is skipped. An empty file is read as an empty mapping.
+/// Reads a file that `diagnostics` holds. A byte order mark is skipped. An empty file is read as an empty mapping.
 /// Errors: returns no document; `diagnostics` has one or more errors. Only the first syntax error is reported.
 /// Lifetime: the document owns its strings.
 SHOAL_API Result<Document> read_yaml(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options = {});
