@@ -43,8 +43,8 @@ bool is_gltf_float(Node value, std::string_view key, Diagnostics& diagnostics);
 /// Returns whether `list` has `count` numbers that fit in floats. If not, reports an error. Requires: `list` has a key.
 bool is_gltf_floats(Node list, std::uint32_t count, Diagnostics& diagnostics);
 
-/// Reads a file of `diagnostics`. `scene` is the name or index of the scene; if it is empty, the file's default scene
-/// is read. Errors: reports them and returns nothing.
+/// Reads a file that `diagnostics` holds. `scene` is the name or index of the scene; if it is empty, the file's default
+/// scene is read. Errors: reports them and returns nothing.
 std::optional<GltfScene> read_gltf_scene(std::uint32_t file, std::string_view scene, Diagnostics& diagnostics);
 
 /// Returns a member's string, or an empty string.

@@ -17,8 +17,7 @@ inline const SourceItem* counterpart(const SourceItem& item, const SourceTree& o
     return parent == nullptr ? nullptr : others.find(*parent, item.place, item.key);
 }
 
-/// The entities whose key is unique in the tree. Changes to children of a prefab, and entities without a key, are
-/// ignored.
+/// The entities whose key is unique in the tree. Ignores entities without a key, and changes to a prefab's children.
 class UniqueEntities {
 public:
     explicit UniqueEntities(const SourceTree& tree) { add(tree.root()); }

@@ -279,8 +279,8 @@ private:
 
 SourcePosition place_of(Node node) { return node ? node.position() : SourcePosition(); }
 
-/// Writes a merged tree. Unchanged items are copied node by node, with their positions and comments. Lists and mappings
-/// that contain them get the positions of the ones that they replace.
+/// Writes a merged tree. Unchanged items are copied node by node, with their positions and comments. A list or mapping
+/// that contains them gets the position of the one that it replaces.
 class MergedWriter {
 public:
     explicit MergedWriter(MergedTree& tree) : tree_(tree) {}
@@ -471,8 +471,8 @@ private:
         if (!says_type && !item.type.empty()) out_.string("_type", item.type);
     }
 
-    /// Returns whether the fields must be in `data`, because there are keys beside them, or because a field is named
-    /// like a key, such as `_guid` or `type`.
+    /// Returns whether the fields must be in `data`, because there are keys beside them, or because a field has the
+    /// same name as a key, such as `_guid` or `type`.
     static bool needs_wrapper(const SourceItem& item, ItemForm form) {
         return std::any_of(item.children.begin(), item.children.end(), [&](const SourceItem* child) {
             if (child->place == ItemRole::kBeside) return true;
@@ -571,8 +571,8 @@ private:
     // --- items -------------------------------------------------------------------------------------------------------
 
     void merge_item(const SourceItem& item, const ThreeItems& three) {
-        // If only one text has an item, its comments are kept. If an element was given a key, they are in a different
-        // place.
+        // If only one text has an item, its comments are kept. This includes an element that was given a key, since its
+        // place is then different.
         const ThreeItems from = three.a.item == nullptr   ? ThreeItems{three.b, three.b, three.b}
                                 : three.b.item == nullptr ? ThreeItems{three.a, three.a, three.a}
                                                           : three;

@@ -162,7 +162,7 @@ private:
         return item;
     }
 
-    /// Elements without a key get a number as their key, counted from 0. Components get their type.
+    /// Elements without a key get a number as their key, counted from 0. Components get their type as their key.
     void read_entries(SourceItem& parent, ItemRole place, Node list) {
         std::uint32_t num_counted = 0;
         grammar_.each_entry(list, list_key(place), [&](const SourceEntry& entry) {

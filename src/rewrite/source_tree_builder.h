@@ -40,8 +40,8 @@ private:
 
 inline constexpr std::size_t kNumItemRoles = static_cast<std::size_t>(ItemRole::kBeside) + 1;
 
-/// Returns the node that contains the items with a role in the text of an entity or level, or none if there is no such
-/// node.
+/// Returns the node, in the text of an entity or level, that contains the items with a given role; none if there is no
+/// such node.
 Node list_in(const SourceItem& entity, ItemRole place);
 /// Returns the `data` of a component, or none if the fields are in the component itself.
 Node data_of(const SourceItem& component);

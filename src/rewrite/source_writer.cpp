@@ -63,7 +63,7 @@ bool means(std::string_view written, std::string_view text, SourceFormat format)
     return read && read->root().is_string() && read->root().as_string() == text;
 }
 
-constexpr std::size_t kMostPlain = 900;  // a key must end within 1,024 characters of its line
+constexpr std::size_t kMostPlain = 900;  // a key must be shorter than 1,024 characters
 
 /// Whether a character needs no escape in any style, unlike control characters and Unicode line ends.
 bool is_printable(std::uint32_t c) {
@@ -441,7 +441,8 @@ private:
 
     // --- lines -------------------------------------------------------------------------------------------------------
 
-    /// `depth` counts levels. In YAML it counts spaces, because list elements are always indented by two spaces.
+    /// `depth` counts levels, except in YAML. There, it counts spaces, because list elements are always indented by
+    /// two.
     void new_line(std::size_t depth, bool after_blank_line) {
         SHOAL_ASSERT(depth <= kMostDepth * 8,
                      "lists and mappings are nested deeper than 1,000 levels; flatten the tree");

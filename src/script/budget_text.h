@@ -1,5 +1,5 @@
 #pragma once
-// Adds calls that count steps to a script's code, because LuaJIT's compiled loops do not call hooks:
+// Adds step-counting calls to a script's code, because LuaJIT's compiled loops do not call hooks:
 //
 //     while more() do work() end            while more() do shoal_tick_();work() end
 //     repeat work() until done()            repeat shoal_tick_();work() until done()

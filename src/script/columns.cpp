@@ -366,7 +366,8 @@ Status add_parts(lua_State* lua, Query& query, const NamedColumn& place, const F
     return {};
 }
 
-/// Adds the columns for a name, and pushes its shape, which is a column number or a table of column numbers by part.
+/// Adds the columns for a name, and pushes their shape: a column number, or a table with the column number of each
+/// part.
 Status add_columns(lua_State* lua, Query& query, std::string_view name) {
     const Result<NamedColumn> place = find_named_column(*query.query, name);
     if (!place) return place.status();

@@ -144,7 +144,7 @@ Status take_entities(lua_State* lua, const Field& field, CompileOutput& output) 
     return {};
 }
 
-/// Stores the strings of string ids in the blob.
+/// Stores in the blob the string, or the list of strings, on top of the stack.
 Status intern_texts(lua_State* lua, CompileOutput& output) {
     if (lua_type(lua, -1) == LUA_TSTRING) return output.intern(text_at(lua, -1)).status();
     Status status;

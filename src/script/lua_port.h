@@ -15,7 +15,7 @@ namespace shoal::lua {
 /// The data that Lua passes to its allocator and hooks, which is the budget of a State.
 struct Link {
     double steps_left = 0;
-    std::int32_t num_nested = 0;  // number of nested calls to script functions that use the C stack
+    std::int32_t num_nested = 0;  // nesting depth of script calls that use the C stack
     void* state = nullptr;
     int make_wide = LUA_NOREF, read_wide = LUA_NOREF;  // prelude functions for LuaJIT's 64-bit numbers
 };

@@ -23,7 +23,7 @@ constexpr const char* kBit[] = {"arshift", "band", "bnot", "bor",    "bswap", "b
 constexpr const char* kCoroutine[] = {"create", "isyieldable", "resume", "running", "status", "wrap", "yield", "close"};
 constexpr const char* kUtf8[] = {"char", "charpattern", "codepoint", "codes", "len", "offset"};
 
-/// Copies fields to the table on top of the stack from the table below it.
+/// Copies fields from the second table on the stack to the table on top.
 void copy_fields(lua_State* lua, std::span<const char* const> names) {
     for (const char* name : names) {
         lua_getfield(lua, -2, name);
@@ -144,7 +144,7 @@ int call_with_raw_length(lua_State* lua) {
     return lua_gettop(lua);
 }
 
-/// Adds this check to functions of the library on top of the stack.
+/// Adds this check to functions in the library on top of the stack.
 void check_lengths(lua_State* lua) {
     for (const char* name : {"concat", "insert", "remove", "unpack"}) {
         lua_getfield(lua, -1, name);

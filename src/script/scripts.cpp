@@ -100,8 +100,8 @@ Status hand_on_rows(const Script& older, const Script& newer) {
 }
 
 /// Starts a script by running the function on top of the stack. `older` is the version whose rows the script copies, or
-/// nullptr. Errors: the function raised an error, or the passes have no valid order. Everything that the script has
-/// made is then removed.
+/// nullptr. Errors: the function raised an error, or the passes have no valid order. On error, everything that the
+/// script has made is removed.
 Status start(Script& script, Script* older = nullptr) {
     Schedule& schedule = script.state().world.schedule();
     const bool was_ordered = schedule.prepare().ok();
@@ -117,7 +117,7 @@ Status error_in(std::string_view path, const Status& status) {
     return Status::error(concat("cannot load script ", path, ": ", status.message()));
 }
 
-/// Passes the table `keep` of the older version to the newer version.
+/// Gives the older version's table `keep` to the newer version.
 void share_kept_table(const Script& older, const Script& newer) {
     lua_State* const lua = older.state().lua;
     lua_rawgeti(lua, LUA_REGISTRYINDEX, newer.environment);
@@ -160,7 +160,7 @@ Status exchange(State& state, Script* older) {
     return {};
 }
 
-/// Makes a script from the function on top of the stack, and runs it. Errors: those of start(). The script is then
+/// Makes a script from the function on top of the stack, and runs it. Errors: those of start(). On error, the script is
 /// destroyed.
 Status add_script(State& state, std::string_view name, std::string_view path) {
     Script* const script = make_script(state, name, path);

@@ -6,10 +6,10 @@
 //     Query      a query of a guest, and the columns that a function gets
 //     Slot       one column of the batch that a function works on; its serial says whether a script may still use it
 //
-// A function that scripts call is a body, int (lua_State*, State&). It returns the number of its results, or fail().
-// A body must not raise Lua errors, because its C++ objects would not be destroyed. It reads arguments with the
-// functions below, and accesses tables without metamethods. While it runs, Lua's memory is not limited, and kBodySlots
-// stack slots are reserved. Call reserve_stack() for more.
+// A body is a C++ function that scripts call, of type int (lua_State*, State&). It returns the number of its results,
+// or fail(). A body must not raise Lua errors, because its C++ objects would not be destroyed. It reads arguments with
+// the functions below, and accesses tables without metamethods. While it runs, Lua's memory is not limited, and
+// kBodySlots stack slots are reserved. Call reserve_stack() for more.
 
 #include "script/lua_port.h"
 #include "shoal/base/detail/hash_map.h"
@@ -121,14 +121,14 @@ struct State : GuestHost {
     std::recursive_mutex compile_mutex;  // compile functions are called one at a time
     Compilation* compilation = nullptr;  // the component being compiled
     Random random;
-    StringTable noted_texts;     // strings that the world cannot store while rows must not move
+    StringTable noted_texts;     // strings that the world will store when rows may move again
     std::uint64_t noted_at = 0;  // the frame in which noted_texts were added
     std::string error;           // message of the failing body
     Status last_failure;
     std::uint64_t num_failures = 0;
 
-    /// Calls the function below the `num_arguments` values on top of the stack. Errors: the function raised an error;
-    /// it then has no results.
+    /// Calls the function below the `num_arguments` values on top of the stack. Errors: the function raised an error.
+    /// On error, it has no results.
     Status call(lua_State* on, int num_arguments, int num_results);
     /// Starts a budget, unless a script's function is already running.
     void begin_call();
@@ -152,7 +152,7 @@ struct State : GuestHost {
 inline State& Script::state() const { return static_cast<State&>(host); }
 inline State& state_of(const Guest& guest) { return static_cast<State&>(guest.host); }
 
-/// Marks a call of a script's function.
+/// Exists during a call to a script's function.
 class CallScope {
 public:
     CallScope(State& state, Script* script) : state_(state), script_(state.script) {
@@ -172,7 +172,7 @@ private:
     Script* script_;
 };
 
-/// Marks a loop during which rows must not move. At the end of the outermost loop, the world stores the waiting
+/// Exists during a loop in which rows must not move. At the end of the outermost loop, the world stores the waiting
 /// strings.
 class LoopScope {
 public:
@@ -284,7 +284,7 @@ void push_list(lua_State* lua, std::size_t count, Push&& push) {
 inline void push_list(lua_State* lua, std::span<const Entity> entities) {
     push_list(lua, entities.size(), [&](std::size_t i) { push_entity(lua, entities[i]); });
 }
-/// Calls visit() for each pair of the table at `table`, with the value on top of the stack and the key below it.
+/// Calls visit() for each pair in the table at `table`, with the value on top of the stack and the key below it.
 /// Errors: those of visit().
 template <class Visit>
 Status each_pair(lua_State* lua, int table, Visit&& visit) {
@@ -356,7 +356,8 @@ void destroy_store(LuaStore* store);
 Status attach_store(LuaStore& store);
 void detach_store(LuaStore& store);
 
-/// Returns whether a script may make one more object. Counts steps for it, because objects use memory outside of Lua.
+/// Returns whether a script may make one more object. Counts steps for the object, because objects use memory outside
+/// of Lua.
 /// Errors: the limit is reached. `what` is the name of the objects in the message, such as "queries".
 bool has_room(State& state, std::size_t num_made, const char* what);
 inline constexpr double kStepsToMake = 1000;

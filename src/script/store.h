@@ -1,6 +1,6 @@
 #pragma once
 // A store that is written in Lua. A script has the functions add(entity, values), remove(entity), get(entity),
-// set(entity, values) and settle(). The script owns the components. The rows here copy them to columns, so that
+// set(entity, values) and settle(). The script owns the components. They are also copied to columns here, so that
 // queries, observers, properties and reports find them as in other stores.
 //
 //     spawner, commands -->  add, remove of the script  --get-->  row
@@ -49,8 +49,8 @@ public:
     std::span<const Table* const> tables() const override { return rows_.tables(); }
     Status write_field(const ComponentRow& at, const FieldPart& part, const std::byte* value) override;
     std::size_t statistics(std::span<StoreStatistics> out) const override { return rows_.statistics(out); }
-    /// Saves the rows. After all stores have been loaded, the script recreates its data from the rows in remove() and
-    /// add().
+    /// Saves the rows. After all stores have been loaded, remove() and add() are called, so that the script recreates
+    /// its data from the rows.
     void save(SnapshotWriter& to) const override;
     Status load(SnapshotReader& from) override;
     void finish_load() override;

@@ -107,7 +107,7 @@ Status LuaStore::add(Entity entity, const std::byte* image) {
     return status;
 }
 
-/// Adds all components, or none if there is an error. Existing components then keep their values.
+/// Adds all components, or none if there is an error. On error, existing components keep their values.
 Status LuaStore::add_all(std::span<const Entity> entities, const std::byte* images, std::size_t stride) {
     const Array<Entity> all(entities.begin(), entities.end(), Owner("scripts"));  // the span may refer to the table
     if (Status status = rows_.reserve_for(all); !status) return status;
@@ -170,8 +170,8 @@ OwnedColumns LuaStore::find_columns(const Schema& component) {
     return columns;
 }
 
-/// Passes the new values of a row to the script. Errors: the script refuses them; the row is then reset to the script's
-/// values.
+/// Calls the script with the new values of a row. Errors: the script refuses them. On error, the row is reset to the
+/// script's values.
 Status LuaStore::tell(Entity entity) {
     if (!has(entity) || !rows_.entity_manager().alive(entity)) return {};
     Array<std::byte> image(schema().struct_bytes(), std::byte(0), Owner("scripts"));

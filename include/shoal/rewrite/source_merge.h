@@ -10,7 +10,7 @@
 //     -           -           lamp        lamp
 //     power 2     power 3     power 4     a conflict
 //
-// read_source_tree() reads each of the three, and adds their comments to the same SourceComments. The result has the
+// Read each of the three with read_source_tree(), adding their comments to the same SourceComments. The result has the
 // layout of `a`; items that are new in `b` keep their relative position. Unchanged parts keep their comments, their
 // spelling and their position in the text. Comments merge like values, but never conflict.
 // Thread: one thread at a time per Diagnostics.

@@ -87,7 +87,8 @@ private:
     std::vector<std::vector<TextToken>> tokens_;  // indexed by file
 };
 
-/// Reads a file of `diagnostics` in the format that its name indicates, and adds its comments and tokens to `comments`.
+/// Reads a file that `diagnostics` holds, in the format that the file's name indicates, and adds its comments and
+/// tokens to `comments`.
 /// Errors: returns no document and adds no comments; `diagnostics` has one or more errors.
 SHOAL_API Result<Document> read_source_text(std::uint32_t file, Diagnostics& diagnostics, SourceComments& comments,
                                             const ReadOptions& options = {});
@@ -103,8 +104,7 @@ struct SourceLayout {
     bool bare_texts = false;  ///< in SJSON, does not quote strings that were read without quotes, as in schema files
 };
 
-/// Returns the tree as text, with its comments unless the format is JSON. When the text is read, it gives an equal
-/// tree.
+/// Returns the tree as text, with its comments unless the format is JSON. Reading the text back gives an equal tree.
 ///
 /// Numbers and single-line strings keep the spelling of their source text if they have the same value and format. Lists
 /// and mappings that were on one line stay on one line if they fit. New ones are written on one line if they fit and do

@@ -24,8 +24,8 @@
 //
 // Safety. Scripts cannot use files, other libraries or bytecode. Every access to a column is checked, and columns are
 // only valid during the call that receives them. All scripts of a Scripts object share a memory budget. Each call from
-// the program into a script, such as a load or a run of a pass, has a budget of steps. A call that exceeds its budget
-// fails with an error, and the world continues.
+// the program into a script, such as loading it or running one of its passes, has a budget of steps. A call that
+// exceeds its budget fails with an error, and the world continues.
 //
 //     load      compile | run the text                              on an error: what it has made is removed
 //     reload    compile | suspend the old | run the new             on an error: the old one continues
@@ -76,13 +76,13 @@ public:
 
     /// Loads a script from a file. Its name is the file name without the folder and the extension. Errors: the file
     /// cannot be read, the name is taken, the file is not valid Lua, or running it raised an error (the message then
-    /// has a traceback). Everything that the script has made is then removed.
+    /// has a traceback). On error, everything that the script has made is removed.
     SHOAL_API Status load(const std::string& path);
     /// Runs Lua code as a part of the script `name`, which is created if missing. Errors: the code is not valid Lua, or
-    /// raised an error. Objects that the code has made in an existing script remain.
+    /// raised an error. On error, objects that the code has made in an existing script remain.
     SHOAL_API Status run(std::string_view text, std::string_view name);
     /// Replaces a script with the current version of its file, but keeps its table `keep`. Errors: those of load(), the
-    /// script does not exist, or the script has no file. The old version then continues to run.
+    /// script does not exist, or the script has no file. On error, the old version continues to run.
     SHOAL_API Status reload(std::string_view name);
     /// Removes a script with its passes, queries, observers, stores and channels. Errors: the script does not exist.
     SHOAL_API Status unload(std::string_view name);

@@ -48,7 +48,7 @@ enum class ItemRole : std::uint8_t {
     kDeletedChildren,
     kUnits,     ///< the `units` of a level that also has `entities`
     kEntities,  ///< the entities of a level, even if its key is `units`
-    kBeside,    ///< keys besides the `data` of a component
+    kBeside,    ///< keys of a component besides its `data`
 };
 
 struct SourceItem {
@@ -85,8 +85,8 @@ private:
     Memory* memory_;
 };
 
-/// Reads a file of `diagnostics`. Errors: the file cannot be read, is not a source, or has two entities or components
-/// with the same key. Returns nothing; `diagnostics` has the reason.
+/// Reads a file that `diagnostics` holds. Errors: the file cannot be read, is not a source, or has two entities or
+/// components with the same key. On error, returns nothing, and `diagnostics` has the reason.
 SHOAL_API std::optional<SourceTree> read_source_tree(std::uint32_t file, Diagnostics& diagnostics,
                                                      const ReadOptions& options = {640});
 /// Like read_source_tree() above, but also reads the comments of the text.
