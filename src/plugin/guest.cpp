@@ -228,8 +228,8 @@ GuestChannel* Guest::find_channel(std::string_view named) const {
 
 namespace {
 
-/// Adapts an observer to a world. Passes a copy of its data to the guest, because the guest may remove the observer
-/// during the call.
+/// Adapts an observer to a world. Gives the guest a copy of the observer's data, because the guest may remove the
+/// observer during the call.
 class GuestListener final : public Observer {
 public:
     GuestListener(Guest& guest, const GuestObserver& observer, bool has_values)

@@ -1,4 +1,4 @@
-// Functions in the plugin table for entities, rows, commands, events, observers and other purposes.
+// The functions in the plugin table that deal with entities, rows, commands, events, observers and other subjects.
 
 #include "plugin/host.h"
 

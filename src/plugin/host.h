@@ -239,7 +239,7 @@ PluginType& note_type(shoal_world& plugin, const shoal_component& component, con
 bool compile_by_plugin(void* context, const CompileInput& input, CompileOutput& output);
 /// The spawn function for all component types from plugins; `context` is a PluginType.
 Status spawn_by_plugin(void* context, const SpawnBatch& batch);
-/// Calls a plugin function that returns 0 and fills in an error if it fails.
+/// Calls a plugin function that, on failure, returns 0 and fills in an error.
 template <class Call>
 Status call_plugin(std::string_view what, Call&& call) {
     shoal_error error{sizeof error, {}};

@@ -191,8 +191,8 @@ Status Plugins::check_needs(const Loaded& opened) const {
     return {};
 }
 
-/// Calls load(). Errors: load() failed, or the passes have no valid order. Everything that the plugin has made is then
-/// removed.
+/// Calls load(). Errors: load() failed, or the passes have no valid order. On error, everything that the plugin has
+/// made is removed.
 Status Plugins::start(Loaded& opened, bool was_ordered) {
     Schedule& schedule = shared_->world.schedule();
     shoal_error error{sizeof error, {}};
@@ -292,7 +292,7 @@ Status Plugins::reload(std::string_view name) {
     return status;
 }
 
-/// Replaces an older version with a newer one. Errors: the newer version does not start. The older version is then
+/// Replaces an older version with a newer one. Errors: the newer version does not start. On error, the older version is
 /// started again, or removed if that fails.
 Status Plugins::exchange(std::size_t index, Loaded* newer) {
     Loaded* const older = loaded_[index];

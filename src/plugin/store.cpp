@@ -21,7 +21,7 @@ const shoal_entity* given(std::span<const Entity> entities) {
 }
 std::uint32_t count_of(std::span<const Entity> entities) { return static_cast<std::uint32_t>(entities.size()); }
 
-/// Returns the schema of the table for a store that does not show columns.
+/// Returns the table's schema for a store that does not show columns.
 Schema without_fields(const Schema& schema) {
     ComponentDefinition definition;
     definition.name = schema.name();

@@ -20,7 +20,7 @@ public:
 
     const Schema& schema() const { return rows_.schema(); }
     std::uint64_t num_rows() const { return rows_.num_rows(); }
-    /// Updates the table from the plugin's current rows. Errors: the rows are invalid; the store then has no rows.
+    /// Updates the table from the plugin's current rows. Errors: the rows are invalid. On error, the store has no rows.
     Status refresh();
     /// Gives the context back to the plugin, so that its function `end` is not called.
     void let_go() { given_.end = nullptr; }
@@ -49,7 +49,7 @@ public:
     ComponentRow find_row(ComponentId component, Entity entity, std::uint32_t index) const override;
     void read_field(const ComponentRow& at, const FieldPart& part, std::byte* value) const override;
     Status write_field(const ComponentRow& at, const FieldPart& part, const std::byte* value) override;
-    /// Call functions of the plugin. If it does not have them, the values are lost when it is replaced.
+    /// These call the plugin's functions. If the plugin does not have them, the values are lost when it is replaced.
     void save(SnapshotWriter& to) const override;
     Status load(SnapshotReader& from) override;
     std::size_t statistics(std::span<StoreStatistics> out) const override;

@@ -20,11 +20,10 @@
 //
 // If load() fails, the entities and component types that it has made are removed, and rows get their old fields back.
 // Its changes to existing entities stay. After a reload, the passes of a plugin run after all other passes, unless
-// runs_after and runs_before give another order. If after() or before() of a pass names a pass of an unloaded plugin,
-// the name no longer has any effect.
-// A plugin's store cannot be removed while a pass of the program, or another plugin, uses the store. The program's
-// other queries that name the store's component type must be destroyed first. When the fields of a component type
-// change, plugins' queries are recreated.
+// runs_after and runs_before give another order. After a plugin is unloaded, other passes' after() and before() ignore
+// the names of its passes. A plugin's store cannot be removed while a pass of the program, or another plugin, uses the
+// store. If a query outside of passes names the store's component type, the program must destroy the query first. When
+// the fields of a component type change, plugins' queries are recreated.
 // Lifetime: the world outlives the plugins.
 // Thread: the structural thread of the world, between its steps.
 
@@ -59,15 +58,15 @@ public:
     SHOAL_API ~Plugins();
 
     /// Loads a plugin from a file. Errors: the file is not a plugin, the plugin was built for a different version or
-    /// entity size, its name is taken, a plugin that it depends on is not loaded, or its load() failed. The message
-    /// names the file and the reason. The world is unchanged.
+    /// entity size, its name is taken, a plugin that it depends on is not loaded, or its load() failed. On error, the
+    /// world is unchanged, and the message names the file and the reason.
     SHOAL_API Status load(const std::string& path);
     /// Errors: the plugin does not exist, another plugin depends on it, or a pass of the program or another plugin uses
-    /// one of its stores. Nothing is then changed. On success, the log lists the data that is lost with the plugin's
-    /// stores.
+    /// one of its stores. On error, nothing has changed. On success, the log lists the data that is lost with the
+    /// plugin's stores.
     SHOAL_API Status unload(std::string_view name);
-    /// Replaces a plugin with the current version of its file. Errors: those of load(). The old version then continues
-    /// to run. If the old version cannot be loaded again, the plugin is removed, and the message says so.
+    /// Replaces a plugin with the current version of its file. Errors: those of load(). On error, the old version
+    /// continues to run. If it cannot be loaded again, the plugin is removed, and the message says so.
     SHOAL_API Status reload(std::string_view name);
 
     /// Plugins are numbered in the order in which they were loaded.

@@ -10,7 +10,7 @@
 // the reason to `error`, which may be NULL, or to the log. They fail if a world, a component, a string or a function is
 // NULL. Strings are NUL-terminated and are copied.
 // Thread: the structural thread of the world. The function of a pass runs on all workers at the same time. It may only
-// call functions marked "passes"; other calls end the program. Calls do not throw.
+// call functions marked [passes]; other calls end the program. Calls do not throw.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -218,28 +218,28 @@ typedef struct shoal_override {
 
 typedef struct shoal_host {
     uint32_t size, abi_version;
-    void (*log)(shoal_world*, uint32_t level, const char* text); /* passes */
+    void (*log)(shoal_world*, uint32_t level, const char* text); /* [passes] */
     int (*create_entities)(shoal_world*, shoal_entity* entities, uint32_t count, shoal_error*);
     uint32_t (*destroy_entities)(shoal_world*, const shoal_entity* entities, uint32_t count); /* how many were alive */
-    int (*is_alive)(const shoal_world*, shoal_entity);                                        /* passes */
+    int (*is_alive)(const shoal_world*, shoal_entity);                                        /* [passes] */
     /* Makes the table of a component type, or changes the fields of an existing type. Rows keep the values that match
      * by name and type. */
     const shoal_component* (*declare_component)(shoal_world*, const shoal_schema*, shoal_error*);
     int (*define_component)(shoal_world*, const shoal_component*, const shoal_component_definition*, shoal_error*);
     const shoal_component* (*find_component)(shoal_world*, const char* name, shoal_error*);
-    uint32_t (*image_bytes)(const shoal_world*, const shoal_component*);            /* 0: no store keeps it; passes */
-    int (*has_component)(const shoal_world*, const shoal_component*, shoal_entity); /* passes */
+    uint32_t (*image_bytes)(const shoal_world*, const shoal_component*);            /* 0: no store has it; [passes] */
+    int (*has_component)(const shoal_world*, const shoal_component*, shoal_entity); /* [passes] */
     /* Images are `stride` bytes apart; if `stride` is 0, all entities get the same one. If `images` is NULL, they get
        defaults. Existing components are overwritten. */
     int (*add_rows)(shoal_world*, const shoal_component*, const shoal_entity*, uint32_t count, const void* images,
                     size_t stride, shoal_error*);
     int (*remove_rows)(shoal_world*, const shoal_component*, const shoal_entity*, uint32_t count, shoal_error*);
-    /* Copy a field, such as "wheel.angle", or a part of a field. `num_bytes` is its size. Passes, if they declare the
-     * access. */
+    /* [passes] Copy a field, such as "wheel.angle", or a part of a field. `num_bytes` is its size. A pass must declare
+     * the access. */
     int (*get_field)(const shoal_world*, shoal_entity, const char* path, void* value, size_t num_bytes, shoal_error*);
     int (*set_field)(shoal_world*, shoal_entity, const char* path, const void* value, size_t num_bytes, shoal_error*);
-    /* Adds a store for a component type that no other store has, and loads the data that it had before the plugin was
-     * replaced. */
+    /* Adds a store for a component type that no other store has, and loads the data that the store had before the
+     * plugin was replaced. */
     const shoal_component* (*add_store)(shoal_world*, const shoal_schema*, const shoal_store*, shoal_error*);
     int (*rows_moved)(shoal_world*, const shoal_component*, shoal_error*);  /* own stores only; marks all as written */
     int (*write_bytes)(shoal_writer*, const void* bytes, size_t num_bytes); /* only in save() */
@@ -250,8 +250,8 @@ typedef struct shoal_host {
     int (*for_each_batch)(shoal_world*, const shoal_query*, int all_workers, shoal_pass_function, void*, shoal_error*);
     int (*add_pass)(shoal_world*, const shoal_pass_definition*, shoal_error*);
     int (*remove_pass)(shoal_world*, const char* name, shoal_error*); /* only the plugin's own passes */
-    /* Passes. `create` returns an id that is valid only in commands and images of the same call. `add` adds or sets a
-     * component. */
+    /* [passes] `create` returns an id that is valid only in commands and images of the same call. `add` adds a
+     * component or, if there is one, sets its values. */
     shoal_entity (*command_create)(shoal_commands*);
     int (*command_destroy)(shoal_commands*, shoal_entity);
     int (*command_add)(shoal_commands*, shoal_entity, const shoal_component*, const void* image); /* NULL: defaults */
@@ -259,9 +259,9 @@ typedef struct shoal_host {
     int (*command_tag)(shoal_commands*, shoal_entity, const char* tag);
     int (*command_untag)(shoal_commands*, shoal_entity, const char* tag);
     shoal_channel* (*open_channel)(shoal_world*, const char* name, uint32_t event_bytes, shoal_error*);
-    /* Passes, if they declare the channel. Plugins that open the same name share a channel. read_events gives the
-     * events of this frame so far, and read_last_events those of the last frame. Their order does not depend on the
-     * number of workers. */
+    /* [passes] A pass must declare the channel. Plugins that open the same name share a channel. read_events gives
+     * the events of this frame so far, and read_last_events gives those of the last frame. The order of the events does
+     * not depend on the number of workers. */
     int (*write_events)(shoal_world*, shoal_channel*, const void* events, uint32_t count);
     uint32_t (*read_events)(const shoal_world*, const shoal_channel*, const void** events);
     uint32_t (*read_last_events)(const shoal_world*, const shoal_channel*, const void** events);
@@ -270,19 +270,20 @@ typedef struct shoal_host {
     uint32_t (*add_observer)(shoal_world*, uint32_t kind, const shoal_component*, const char* field,
                              shoal_observer_function run, void* context, shoal_error*);
     int (*remove_observer)(shoal_world*, uint32_t observer, shoal_error*);
-    uint64_t (*random_for_key)(const shoal_pass*, uint64_t key); /* passes; returns a generator */
+    uint64_t (*random_for_key)(const shoal_pass*, uint64_t key); /* [passes] returns a generator */
     uint64_t (*random_next)(uint64_t* generator);
     float (*random_unit)(uint64_t* generator); /* in [0, 1) */
-    /* Passes. Calls run(context, begin, end) on all workers for ranges of the rows below num_rows. `pass` is the
+    /* [passes] Calls run(context, begin, end) on all workers for ranges of the rows below num_rows. `pass` is the
      * calling pass, or NULL. */
     int (*for_rows)(shoal_world*, const shoal_pass*, uint32_t num_rows, shoal_rows_function run, void* context);
     /* Checks a compiled resource and spawns it. Returns the number of entities, or 0 if there is an error. Sets
      * `first`, which may be NULL, to the first entity. */
     uint32_t (*spawn_blob)(shoal_world*, const void* bytes, size_t num_bytes, shoal_entity* first, shoal_error*);
-    const void* (*find_array)(const shoal_world*, const void* blob_array, uint32_t type, uint32_t* count); /* passes */
+    /* [passes] */
+    const void* (*find_array)(const shoal_world*, const void* blob_array, uint32_t type, uint32_t* count);
     int (*string_id)(shoal_world*, const char* text, uint64_t* id,
                      shoal_error*); /* the string is kept until the world ends */
-    uint32_t (*string_text)(const shoal_world*, uint64_t id, char* text, uint32_t capacity); /* its length; passes */
+    uint32_t (*string_text)(const shoal_world*, uint64_t id, char* text, uint32_t capacity); /* [passes] its length */
     int (*add_verb)(shoal_world*, const shoal_verb*, shoal_error*);
     /* For compile functions. If there is an error, the compile_...() functions report it and return 0. A node of the
      * wrong kind has no children, no text and the number 0. */
@@ -303,15 +304,15 @@ typedef struct shoal_host {
     uint32_t (*spawn_overridden)(shoal_world*, const void* bytes, size_t num_bytes, const shoal_override* overrides,
                                  uint32_t num_overrides, shoal_entity* first, shoal_error*);
     uint64_t (*node_unsigned)(shoal_node); /* for compile functions; 0 if it has a fraction or is negative */
-    /* Passes. Enables or disables any pass of a plugin, a script or the program from the next frame on. */
+    /* [passes] Enables or disables any pass of a plugin, a script or the program from the next frame on. */
     int (*enable_pass)(shoal_world*, const char* name, int is_on, shoal_error*);
     /* Copies an entity with its components, its descendants in the transform tree, and the entities that it owns. */
     int (*copy_entity)(shoal_world*, shoal_entity, shoal_entity* copy, shoal_error*);
-    shoal_entity (*command_copy)(shoal_commands*, shoal_entity);          /* passes; see command_create */
-    int (*command_name)(shoal_commands*, shoal_entity, const char* name); /* passes */
+    shoal_entity (*command_copy)(shoal_commands*, shoal_entity);          /* [passes] see command_create */
+    int (*command_name)(shoal_commands*, shoal_entity, const char* name); /* [passes] */
     /* Calls run(context, commands) once, with commands that are carried out at the next settle. */
     int (*with_commands)(shoal_world*, shoal_commands_function run, void* context, shoal_error*);
-    /* Copies the image of a component, which has image_bytes() bytes. Passes, if they declare that they read the
+    /* [passes] Copies the image of a component, which has image_bytes() bytes. A pass must declare that it reads the
      * component. */
     int (*get_image)(const shoal_world*, const shoal_component*, shoal_entity, void* image, shoal_error*);
 } shoal_host;

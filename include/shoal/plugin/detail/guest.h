@@ -1,7 +1,7 @@
 #pragma once
-// Passes, queries and other objects that code in other languages adds to a world. C plugins and Lua scripts are guests.
-// A guest has passes, queries, event channels and observers. They are removed when the guest is unloaded, and recreated
-// when stores change.
+// Objects, such as passes and queries, that code in other languages adds to a world. C plugins and Lua scripts are
+// guests. A guest has passes, queries, event channels and observers. They are removed when the guest is unloaded, and
+// recreated when stores change.
 //
 //     GuestHost       all guests of one language in a world
 //     Guest           one plugin or script: what it has made, and what a failed load undoes
@@ -68,8 +68,8 @@ struct SHOAL_API GuestQuery : GuestPart {
     GuestQuery(Guest& of, std::string_view of_text, Array<std::string>&& of_columns)
         : GuestPart(of), text(of_text), column_names(std::move(of_columns)) {}
 
-    /// Makes the query, replacing an earlier one. Errors: those of TextQuery::make() and find_columns(). The query is
-    /// then empty, and `problem` is set.
+    /// Makes the query, replacing an earlier one. Errors: those of TextQuery::make() and find_columns(). On error, the
+    /// query is empty, and `problem` is set.
     Status make();
     void forget();
     std::uint64_t num_rows() const { return query ? query->num_rows() : 0; }
@@ -117,7 +117,8 @@ struct SHOAL_API GuestPass : GuestPart {
 
     /// Sets `accesses` for the current stores. Errors: a store, a channel or the query is missing.
     Status find_accesses();
-    /// Whether the pass has declared that it reads a channel, or that it writes it if `writes` is set.
+    /// Whether the pass has declared that it reads from a channel or, if `writes` is set, that it writes to the
+    /// channel.
     bool declares(const GuestChannel& channel, bool writes) const;
     /// Updates `accesses`. Pauses the pass if something is missing, and otherwise resumes it.
     void renew();
@@ -131,7 +132,7 @@ struct SHOAL_API GuestPass : GuestPart {
     float every_seconds = 0;
     Array<Access> accesses{Owner("guests")};
     bool is_added = false;       ///< whether the schedule has the pass
-    bool is_everything = false;  ///< may do anything without declaring it, because its host runs one pass at a time
+    bool is_everything = false;  ///< may access anything without declaring it, because its host runs one pass at a time
     bool rests = false;          ///< paused because something that it needs is missing
     bool is_told = false;        ///< whether this was logged
 
@@ -163,13 +164,13 @@ struct SHOAL_API Guest {
     /// Requires: everything that the guest has made has been removed.
     ~Guest();
 
-    /// Makes a query and adds it. Errors: those of GuestQuery::make(). The query is then destroyed.
+    /// Makes a query and adds it. Errors: those of GuestQuery::make(). On error, the query is destroyed.
     Status add(GuestQuery& made);
     /// Requires: no pass uses the query.
     void remove(GuestQuery& query);
-    /// Adds a pass to the schedule. Errors: those of GuestPass::find_accesses(), its name is taken, or the passes have
-    /// no valid order (not an error while the guest is loading, because it may add more passes). The pass and its query
-    /// are then destroyed.
+    /// Adds a pass to the schedule. Errors: those of GuestPass::find_accesses(), the pass's name is taken, or the
+    /// passes have no valid order (not an error while the guest is loading, because it may add more passes). On error,
+    /// the pass and its query are destroyed.
     Status add(GuestPass& made);
     /// Errors: the program has removed the pass from the schedule.
     Status remove(GuestPass& pass);
@@ -191,7 +192,7 @@ struct SHOAL_API Guest {
     void end_load(bool keep);
 
     /// suspend() removes passes and observers from the world, and resume() adds them again. Errors: those of add().
-    /// Passes and observers that have not been added yet then stay out of the world.
+    /// On error, passes and observers that have not been added yet stay out of the world.
     void suspend();
     Status resume();
     /// Recreates queries, passes and observers.
@@ -216,8 +217,8 @@ struct SHOAL_API Guest {
     Array<SchemaChange*> changes{Owner("guests")};
 };
 
-/// The components of a spawned batch, as struct images. For stores that guests implement. Entity fields refer to the
-/// new entities.
+/// The components of a spawned batch, as struct images. Used by stores that guests implement. Entity fields refer to
+/// the new entities.
 struct SHOAL_API SpawnedImages {
     SpawnedImages(const SpawnBatch& batch, const Schema& schema);
 
@@ -230,7 +231,7 @@ SHOAL_API void read_columns(const Schema& schema, std::span<const std::byte* con
                             std::byte* image);
 /// Like read_columns(), but reads a table of one component type.
 SHOAL_API void read_image(const Table& table, const Schema& schema, std::uint32_t row, std::byte* image);
-/// Returns those of `entities` that are dead but have a row. Used by OwnedRowsOptions::remove_dead.
+/// Returns the entities in `entities` that are dead but still have a row. Used by OwnedRowsOptions::remove_dead.
 SHOAL_API Array<Entity> dead_owners(const OwnedRows& rows, std::span<const Entity> entities);
 
 /// Copies an entity's component from any store to a struct image, leaving out fields with C++ types.
@@ -268,7 +269,7 @@ struct SHOAL_API GuestHost : WorldService {
     /// Returns a guest that uses a component type in queries, passes or observers, or nullptr. Ignores the guest `but`.
     const Guest* find_user(const Schema& component, const Store& store, const Guest* but = nullptr) const;
     Guest* find_guest(std::string_view name) const;
-    /// Ends the program if a guest's pass or function is running. For functions that load or unload guests.
+    /// Ends the program if a guest's pass or function is running. Called by functions that load or unload guests.
     void require_idle() const;
 
     World& world;
@@ -280,7 +281,7 @@ struct SHOAL_API GuestHost : WorldService {
     Array<Guest*> guests{Owner("guests")};
 };
 
-/// Marks a call to a guest's function. During the call, guests must not be loaded or unloaded.
+/// Exists during a call to a guest's function, when guests must not be loaded or unloaded.
 class GuestCallScope {
 public:
     explicit GuestCallScope(GuestHost& host) : host_(host) { ++host_.num_calls; }
