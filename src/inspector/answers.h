@@ -1,5 +1,5 @@
 #pragma once
-// The inspector's answers to requests. One function answers each path; answers.cpp lists them all.
+// The inspector's answers to requests. Each path has one function that answers it; answers.cpp lists them all.
 // Thread: the same as for the world, except for answer_without_world().
 
 #include "inspector/http.h"
@@ -52,8 +52,8 @@ Response show_points(Session& session, const Request& request);
 
 // --- shared helpers --------------------------------------------------------------------------------------------------
 
-/// The JSON body of a request. Errors: the body is not valid JSON or is not an object; `refusal` is the response to
-/// send.
+/// The JSON body of a request. Errors: the body is not valid JSON or is not an object. On error, `refusal` is the
+/// response to send.
 struct RequestBody {
     explicit RequestBody(const Request& request);
     Diagnostics diagnostics;
@@ -68,7 +68,7 @@ struct RequestBody {
 };
 
 /// Reads a text query and collects the entities that it selects, without duplicates. Errors: the text is not a valid
-/// query, or the query writes.
+/// query, or the query is not read-only.
 struct Selection {
     std::vector<Entity> entities;
     std::optional<Response> refusal;

@@ -159,7 +159,7 @@ Response take_back(Session& session, std::vector<Edit>& from, std::vector<Edit>&
     return show_edit(session, &to.back(), value, EntityWriter(session.world));
 }
 
-/// The field that a request sets. Errors: `refusal` is the response to send.
+/// The field that a request sets. On error, `refusal` is the response to send.
 struct WantedField {
     Entity entity;
     std::optional<FieldPath> path;

@@ -92,8 +92,9 @@ std::set<std::string> components_of(const PassNode& pass, const Database& databa
     return names;
 }
 
-/// Estimates the time of each zone in the last frame, from the accesses that passes declare. Passes are only timed as a
-/// whole, so the time of each pass is divided among the zones in proportion to its rows there. Units: ns.
+/// Estimates how much time each zone took in the last frame, from the accesses that passes declare. Passes are only
+/// timed as a whole, so the time of each pass is divided among the zones in proportion to the pass's rows in each zone.
+/// Units: ns.
 std::vector<double> share_time(Schedule& schedule, const Database& database, std::span<const ZoneReport> zones) {
     std::vector<double> times(zones.size());
     const Result<ScheduleGraph> graph = schedule.graph();

@@ -14,7 +14,7 @@ namespace shoal::inspect {
 namespace {
 
 constexpr std::uint64_t kUsualFrames = 60, kMostFrames = 600;
-constexpr std::size_t kMostNamed = 100;        // maximum number of entities in an entry
+constexpr std::size_t kMostNamed = 100;        // entities in a journal entry
 constexpr std::size_t kMostDifferences = 500;  // in an answer
 constexpr std::uint64_t kMostKept = 10'000;    // frames
 

@@ -1,6 +1,6 @@
 #pragma once
-// HTTP and WebSocket connections, using civetweb. Requests are checked here, and passed to a Listener on threads of the
-// server.
+// HTTP and WebSocket connections, using civetweb. Requests are checked here and then passed to a Listener, on the
+// server's threads.
 //
 //     request --> Host, Origin, token, method, size --> Listener::answer() --> response
 //                 refused: pages of other sites, forged host names, bodies that are too large

@@ -16,7 +16,7 @@
 namespace shoal::inspect {
 namespace {
 
-constexpr double kLongestWait = 0.1;  // seconds; a paused world checks whether to stop at least this often
+constexpr double kLongestWait = 0.1;  // seconds; a paused world checks at least this often whether to stop
 
 /// Whether a string is an IPv4 address or `localhost`.
 bool is_ipv4(std::string_view text) {

@@ -90,7 +90,7 @@ public:
     void note_frame();
     void pause_ended() { frame_began_ns_ = monotonic_ns(); }
     void note_spawn(const Blob& blob, const Spawned& spawned);
-    /// Called when stores or fields have changed, because earlier edits cannot be undone then.
+    /// Called after stores or fields have changed. Earlier edits can then no longer be undone.
     void forget_edits() { undo.clear(), redo.clear(); }
 
     /// Returns the frames that the program or the inspector keeps; nullptr if none are kept.
@@ -98,7 +98,7 @@ public:
     void keep_frames(std::uint32_t max_frames);
     /// Returns the trace of the last frames, which is the program's trace, or one that the inspector starts now.
     const Trace& trace();
-    /// Starts to record the changes in each frame and the world's journal.
+    /// Starts to record the world's journal and the changes in each frame.
     void watch_journal();
 
     World& world;

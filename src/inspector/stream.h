@@ -1,5 +1,5 @@
 #pragma once
-// A stream is a WebSocket that repeatedly sends a page the data that it watches.
+// A stream is a WebSocket that repeatedly sends a page the data that the page watches.
 //
 //     {"watch": ["/api/world", "/api/passes"], "rate": 4}       from the client; again to change it
 //     {"path": "/api/world", "status": 200, "body": {...}}      to the client, for each path, at that rate

@@ -1,5 +1,5 @@
 #pragma once
-// Queues requests until the world is at rest. Threads of the server ask, and the world's thread answers.
+// Queues requests until the world is at rest. The server's threads ask, and the world's thread answers.
 //
 //     server's thread      ask(what) -----------------> waits ...... gets the response, or is refused after 2 s
 //     world's thread       [ frame ] serve() [ frame ] serve() ...

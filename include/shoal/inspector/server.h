@@ -66,13 +66,13 @@ public:
     /// Stops answering, and refuses waiting requests.
     SHOAL_API ~Server() override;
 
-    /// Errors: the address cannot be used, or needs a token. Nothing is then served.
+    /// Errors: the address cannot be used, or needs a token. On error, nothing is served.
     SHOAL_API const Status& status() const;
     /// The address of the page, with the token if there is one. Empty if nothing is served.
     SHOAL_API const std::string& url() const;
 
     /// Answers waiting requests, for programs that do not step continuously. Answers once, or for `seconds` if that is
-    /// not 0, and then continues until the world is not paused. Returns early if ServerHost::is_stopped() returns true.
+    /// not 0, and then continues while the world is paused. Returns early if ServerHost::is_stopped() returns true.
     /// Requires: the world is at rest.
     SHOAL_API void answer(double seconds = 0);
     /// Waits until the next frame is due, and answers requests while it waits. For programs that step in real time. A
