@@ -44,7 +44,7 @@ struct Source {
 
 // --- local poses -----------------------------------------------------------------------------------------------------
 
-/// Computes the local poses of one row per lane of `d`, starting at row i, using the operations of local_matrix().
+/// Computes local poses, one row per lane of `d`, starting at row i, using the operations of local_matrix().
 template <class D>
 HWY_INLINE void compute_locals(D d, const Source& source, std::size_t i, Locals& out) {
     using V = hn::Vec<D>;

@@ -53,8 +53,8 @@ double cofactors(const Axes& axes, Axes& out) {
     return dot(axes.column[0], out.column[0]);
 }
 
-/// Returns the rotation nearest to `axes`, or the identity if there is no inverse. Averages the axes with the
-/// transposed inverse (Higham's iteration). Requires: `axes` are not mirrored.
+/// Returns the rotation nearest to `axes`, or the identity if there is no inverse. Repeatedly averages the axes with
+/// the transposed inverse (Higham's iteration). Requires: `axes` are not mirrored.
 Axes nearest_rotation(Axes axes) {
     for (int step = 0; step < kMaxSteps; ++step) {
         Axes inverse;
@@ -94,7 +94,8 @@ Quaternion to_quaternion(const Axes& axes) {
             static_cast<float>(q[3] * scale)};
 }
 
-/// Splits axes into a rotation and a scale along its columns. Returns the largest error, relative to the largest axis.
+/// Splits axes into a rotation and a scale for each of its columns. Returns the largest error, relative to the largest
+/// axis.
 double split_axes(const Axes& axes, Axes& rotation, double* scale) {
     Axes unused;
     const double sign = cofactors(axes, unused) < 0 ? -1 : 1;

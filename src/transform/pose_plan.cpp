@@ -30,7 +30,7 @@ void PosePlan::compute(const PoseColumns& columns, const std::uint32_t* extents,
     executor->wait(fence);
 }
 
-/// Cuts a range at the borders of subtrees into pieces of about the size of a chunk. If a subtree is larger, its root
+/// Cuts a range into pieces of about the size of a chunk, at the borders of subtrees. If a subtree is larger, its root
 /// is computed immediately, and the subtrees of its children are cut in the same way.
 void PosePlan::split(const PoseColumns& columns, const std::uint32_t* extents, RowRange rows) {
     RowRange piece{rows.begin, rows.begin};

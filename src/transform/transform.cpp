@@ -170,7 +170,7 @@ Result<AddCounts> TransformManager::add(std::span<const Entity> entities, std::s
     return work_->add(entities, locals, parents);
 }
 
-/// Makes appended rows roots. If there are at least as many of them as rows in the suffix, all rows become clean.
+/// Turns appended rows into roots. If there are at least as many of them as rows in the suffix, all rows become clean.
 /// Otherwise they join the suffix.
 void TransformManager::Work::admit(RowRange rows) {
     if (rows.size() >= rows.begin - manager_.num_clean_) leave_all();
@@ -342,7 +342,7 @@ std::uint32_t TransformManager::Work::remove(std::span<const Entity> removed, bo
     return num_removed;
 }
 
-/// Destroys the children of dead entities. Children that were already dead have already destroyed their own children.
+/// Destroys the children of dead entities. If a child was already dead, its own children have already been destroyed.
 void TransformManager::Work::destroy_children(std::span<const Entity> dead) {
     Array<Entity> children{Owner("transform manager")};
     for (const Entity entity : dead) {

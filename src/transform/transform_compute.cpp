@@ -20,7 +20,7 @@ bool ascend(std::span<const std::uint32_t> rows) {
     return num_falls == 0;
 }
 
-/// Returns the first row in a strictly ascending list that is not below `row`.
+/// In a strictly ascending list, returns the first row that is not below `row`.
 SHOAL_INLINE const std::uint32_t* skip_below(const std::uint32_t* next, const std::uint32_t* end, std::uint32_t row) {
     if (next == end || *next >= row) return next;
     // At most this many rows are below `row`. If every row is on the list, exactly this many are.
@@ -173,7 +173,7 @@ void TransformManager::Work::plan_broken(PosePlan& plan, std::uint32_t root, std
 /// list in the previous frame are chosen for the suffix.
 bool TransformManager::Work::plan_moved(std::uint32_t end_row, bool enters) {
     const bool in_order = sort_moved();
-    // If the list ascends, descendants of a pending row are skipped with its range.
+    // If the list ascends, descendants of a pending row are skipped along with its range.
     const bool may_be_below = !(in_order && all_known_);
     const std::uint32_t* const mark = marks();
     const std::uint32_t* const extent = extents();

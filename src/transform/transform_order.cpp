@@ -145,7 +145,7 @@ bool TransformManager::Work::gather_subtree(std::uint32_t root, RowRange rows) {
     return is_whole;
 }
 
-/// Moves the gathered rows one by one to `to` and the rows that follow it.
+/// Moves the gathered rows, one by one, to the rows that begin at `to`.
 void TransformManager::Work::move_gathered(std::uint32_t to, bool is_whole) {
     const RowRange rows{to, to + static_cast<std::uint32_t>(subtree_.size())};
     for (const Entity entity : subtree_) {
@@ -212,7 +212,7 @@ std::uint32_t TransformManager::Work::link(std::uint32_t child, std::uint32_t pa
 }
 
 /// If the last row of a region has many children, swaps it with a row in the middle. Otherwise, that row would move
-/// whenever a row before it is removed, and each move takes a step per child. Returns the new row of `hole`.
+/// whenever a row before it is removed, and each move would take a step per child. Returns the new row of `hole`.
 std::uint32_t TransformManager::Work::move_parent_down(std::uint32_t last, std::uint32_t first, std::uint32_t hole) {
     std::uint32_t num_children = 0;
     for (std::uint32_t child = first_children()[last]; child != kNilRow && num_children < kManyChildren; ++num_children)

@@ -16,9 +16,9 @@ namespace {
 
 constexpr std::size_t kFetchDistance = 96;  // number of entities ahead at which index entries are prefetched; rows are
                                             // prefetched half as far ahead
-constexpr std::size_t kFoundAtOnce = 2048;  // few enough that prefetched rows stay in the cache until they are written
+constexpr std::size_t kFoundAtOnce = 2048;  // rows per block, so few that they stay in the cache until they are written
 constexpr std::size_t kCloseStep = 32;      // if the mean distance between rows is at most this, nothing is prefetched
-constexpr std::size_t kRunRows = 32;        // rows that are tested by one are_consecutive()
+constexpr std::size_t kRunRows = 32;        // number of rows that one are_consecutive() tests
 
 // The lambdas that prefetch are always inlined, because g++ removes calls to functions that only prefetch.
 

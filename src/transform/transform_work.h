@@ -11,9 +11,9 @@
 //     under       seen in this tick on the way up from a row on the list: an ancestor is pending
 //     clear       the same, but no ancestor is pending
 //
-// The list may name a row twice, or name rows that were removed or have moved; the marks decide. A pending row that
-// moves is put on the list again. If one call outside of a batch sets ascending rows, they are not marked, because the
-// call computes the list before it returns.
+// The list may contain a row twice, or rows that were removed or have moved; the marks decide which rows are pending. A
+// pending row that moves is put on the list again. If one call outside of a batch sets ascending rows, they are not
+// marked, because the call computes the list before it returns.
 
 #include "shoal/base/detail/bit_set.h"
 #include "shoal/job/executor.h"
@@ -23,7 +23,7 @@
 
 namespace shoal {
 
-/// Shorter spans are not prefetched, because their rows are already in the cache.
+/// The number of rows in a span from which on rows are prefetched. With fewer rows, they are already in the cache.
 inline constexpr std::size_t kFetchFrom = 4096;
 
 class TransformManager::Work {

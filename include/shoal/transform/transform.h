@@ -32,7 +32,7 @@
 // Thread: the world's structural thread sets poses and makes the calls that change rows (add, remove, link,
 // compute_moved, settle). Between these calls, any thread may make const calls. An Instance is valid until the next
 // structural call. While a world's passes are running, add, remove and settle end the program. A pass that declares
-// writes to the transforms may set poses, link and compute.
+// that it writes transforms may set poses, link and compute.
 // Source: Frykholm, "Building a data-oriented entity system", part 3.
 
 #include "shoal/store/detail/owned_rows.h"
@@ -102,13 +102,13 @@ public:
     // --- structure -----------------------------------------------------------------------------------------------
 
     /// Gives each living entity a transform as a root. If an entity already has a transform, sets its local pose.
-    /// Errors: no memory, or the capacity is reached; nothing is changed.
+    /// Errors: no memory, or the capacity is reached. On error, nothing has changed.
     SHOAL_API Result<AddCounts> add(std::span<const Entity> entities, const Transform& local = {});
     /// Like add() above, but with a pose for each entity, and with links. The children of a parent are in the order of
     /// the span. The children of a dead entity become children of its parent. An entity that already has a transform
     /// keeps its links.
-    /// Shape: `locals` has a pose for each entity. `parents` is empty, or has the index in `entities` of each entity's
-    /// parent, or kNilRow for a root. Requires: parents come before children.
+    /// Shape: `locals` has a pose for each entity. `parents` is either empty or has, for each entity, the index of its
+    /// parent in `entities` (kNilRow for a root). Requires: parents come before children.
     /// Cost: this computes the world poses, and takes longer if the entities are not in depth-first order.
     SHOAL_API Result<AddCounts> add(std::span<const Entity> entities, std::span<const Transform> locals,
                                     std::span<const std::uint32_t> parents = {});
@@ -119,15 +119,15 @@ public:
     SHOAL_API std::uint32_t remove(std::span<const Entity> entities);
 
     /// Makes `child` the first child of `parent`, unless it is already one of its children.
-    /// Errors: `parent` is `child` or one of its descendants; nothing is changed.
+    /// Errors: `parent` is `child` or one of its descendants. On error, nothing has changed.
     /// Cost: independent of the number of siblings. If `child` has no children, also independent of the depth. With
     /// KeepPose::kWorld, pending poses of its ancestors are computed first.
     SHOAL_API Status link(Instance child, Instance parent, KeepPose keep = KeepPose::kLocal);
     /// Makes `child` a root.
     SHOAL_API void unlink(Instance child, KeepPose keep = KeepPose::kWorld);
-    /// Puts all rows back into depth-first order, which links and swaps break. compute_moved() and settle() call this
-    /// when rows that are out of order have cost about as much time as this call takes. Cost: O(rows), or nothing if
-    /// the rows are in order.
+    /// Restores the depth-first order of all rows, which is broken by links and swaps. compute_moved() and settle()
+    /// call this when rows that are out of order have cost about as much time as this call takes. Cost: O(rows), or
+    /// nothing if the rows are in order.
     SHOAL_API void restore_order();
 
     // --- look-up -------------------------------------------------------------------------------------------------
@@ -275,7 +275,7 @@ void TransformManager::for_each_moved_since(std::uint64_t stamp, Function&& move
 }
 
 /// Collects moved transforms while it exists. Its destructor computes each moved subtree once. If batches are nested,
-/// only the outermost one computes. In deferred mode, a batch does nothing.
+/// only the outermost one computes poses. In deferred mode, a batch does nothing.
 class TransformBatch {
 public:
     SHOAL_API explicit TransformBatch(TransformManager& transforms, Executor* executor = nullptr);

@@ -55,7 +55,7 @@ inline PoseRows local_rows(const Vec3& position, const Quaternion& rotation, con
             PoseRow{(xz - wy) * scale.x, (yz + wx) * scale.y, (1 - (xx + yy)) * scale.z, position.z}};
 }
 
-/// One row of a product. `p` is the same row of the parent.
+/// Computes one row of a product. `p` is the same row of the parent's matrix.
 inline Vec4 product_row(const Vec4& p, const PoseRows& local) {
     return __builtin_bit_cast(Vec4, (p.x * local.row0 + p.y * local.row1) + (p.z * local.row2 + PoseRow{0, 0, 0, p.w}));
 }
