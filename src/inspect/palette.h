@@ -1,5 +1,5 @@
 #pragma once
-// The colours of kinds in pictures and reports, which are also those of the inspector's page
+// The colours of kinds in pictures and reports. The inspector's page uses the same colours
 // (src/inspector/page/colors.js).
 
 #include <algorithm>

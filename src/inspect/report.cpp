@@ -42,7 +42,7 @@ void report_store(const Store& store, std::vector<ComponentReport>& out) {
     }
 }
 
-/// Pages of the pool that no table uses, which are free parts of slabs and ranges kept for the next table.
+/// The pool's pages that no table uses: the free parts of slabs, and the ranges kept for the next table.
 MemoryUse spare_pages(const PagePool& pool, MemoryUse* kept) {
     const PagePoolStatistics statistics = pool.statistics();
     *kept = {0, statistics.kept_bytes, statistics.kept_bytes};

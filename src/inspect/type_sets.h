@@ -16,7 +16,7 @@ public:
     /// Returns the set that contains `type` and the types of `set`. Set 0 is the empty set.
     std::uint32_t with(std::uint32_t set, const Schema& type) {
         if (set != 0 && last_[set] == type.id().hash) return set;                      // the type is in the set
-        if (set == asked_.first && type.id().hash == asked_.second) return answered_;  // asked again
+        if (set == asked_.first && type.id().hash == asked_.second) return answered_;  // the same question as before
         const auto [next, is_new] = next_.try_emplace({set, type.id().hash}, static_cast<std::uint32_t>(names_.size()));
         if (is_new) {
             names_.push_back(set == 0 ? type.name() : names_[set] + " + " + type.name());

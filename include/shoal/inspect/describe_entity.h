@@ -1,6 +1,6 @@
 #pragma once
-// Describes an entity as text for logs and debuggers. The text tells whether the entity is alive and what its name is,
-// and has a line for each of its components in any store of a world.
+// Describes an entity as text for logs and debuggers. The text shows the entity's name and whether it is alive, and has
+// a line for each of its components in any store of a world.
 //
 //     std::fputs(describe(world, boat).c_str(), stdout);
 //

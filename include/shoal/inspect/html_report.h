@@ -8,8 +8,8 @@
 //
 // The file shows what the live inspector shows. It has the passes, their graph, the fields that they read and write,
 // and the last frame of a trace. It also has the memory by component type and by owner, the zones, the entities by
-// component types, and the positions of entities. The page follows the reader's light or dark mode. Long lists are cut,
-// with a note, so that the file stays below two megabytes for any world.
+// component types, and the positions of entities. The page follows the reader's light or dark mode. Long lists are
+// shortened, with a note, so that the file stays below two megabytes for any world.
 // Thread: the same as for the world, while the schedule is not running.
 
 #include "shoal/base/status.h"
@@ -25,7 +25,7 @@ class Trace;
 
 struct HtmlReportOptions {
     std::string title{};  ///< any text
-    /// More facts to show at the top, as pairs of a name and a value.
+    /// Additional facts to show at the top, as name-value pairs.
     std::vector<std::pair<std::string, std::string>> facts{};
     const Trace* trace = nullptr;         ///< the trace of the world's schedule; nullptr: no frame is shown
     const WorldReport* report = nullptr;  ///< the report on the world; nullptr: report_world()

@@ -49,7 +49,7 @@ struct PassReport {
 struct ComponentReport {
     std::string name;
     std::uint64_t num_rows = 0;
-    std::uint64_t num_dead_rows = 0;  ///< rows of dead entities that are not removed yet
+    std::uint64_t num_dead_rows = 0;  ///< not yet removed rows of dead entities
     std::uint32_t row_bytes = 0;      ///< fields of one row, without owner and links
     MemoryUse rows;
     MemoryUse index;

@@ -29,7 +29,7 @@ class World;
 struct ZoneComponentReport {
     std::string name;
     std::uint64_t num_rows = 0;
-    std::uint64_t num_dead_rows = 0;  ///< rows of dead entities that are not removed yet
+    std::uint64_t num_dead_rows = 0;  ///< not yet removed rows of dead entities
     MemoryUse rows{};
     MemoryUse index{};
 };
