@@ -21,8 +21,8 @@ public:
     Status note(const CatalogTable& table, sqlite3_value** values);
     /// The memory of a recorded value, in bytes.
     static constexpr std::size_t kBytesOfValue = 2 * (sizeof(const FieldPath*) + sizeof(Entity) + sizeof(AnyValue));
-    /// Sets the recorded values. Errors: a store refuses a value; the message names it. Some values may already be set,
-    /// so call undo().
+    /// Sets the recorded values. Errors: a store refuses a value; the message names it. On error, some values may
+    /// already be set, so call undo().
     Status apply();
     /// Restores the values that apply() has replaced since the last begin().
     void undo();

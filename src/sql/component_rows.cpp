@@ -59,7 +59,7 @@ bool ComponentRows::enter_table() {
     return false;
 }
 
-/// Whether a table may have rows of entities in the zones. A database table is in a single zone.
+/// Whether a table may have rows for entities in the zones. A database table is in a single zone.
 bool ComponentRows::is_in_zones(const Table& table) const {
     if (zones_.first == 0 && zones_.last == std::int64_t(kMaxZones) - 1) return true;
     if (database_ == nullptr) return false;

@@ -13,7 +13,7 @@
 namespace shoal::sql {
 namespace {
 
-/// Passes the value from visit_value() to SQLite.
+/// Gives SQLite the value from visit_value().
 struct ValueGiver {
     sqlite3_context* to;
     const StringTable& texts;
@@ -25,8 +25,8 @@ struct ValueGiver {
         else
             sqlite3_result_int64(to, static_cast<std::int64_t>(value));
     }
-    /// Passes a number beyond the range of a signed integer as a double. SQLite would also read the number's text as a
-    /// double.
+    /// Gives SQLite a number beyond the range of a signed integer, as a double. SQLite would also read the number's
+    /// text as a double.
     void operator()(std::uint64_t value) const {
         if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
             return sqlite3_result_double(to, static_cast<double>(value));

@@ -21,9 +21,9 @@ int fail_table(sqlite3_vtab* table, std::string_view message);
 /// rows.
 int refuse_text_of_entity(sqlite3_vtab* table);
 
-/// Passes an entity to SQLite. The null entity becomes NULL.
+/// Gives SQLite an entity. The null entity becomes NULL.
 void give_entity(sqlite3_context* to, Entity entity);
-/// Passes a value to SQLite. Requires: the type is not an array, a vector or opaque.
+/// Gives SQLite a value. Requires: the type is not an array, a vector or opaque.
 void give_value(sqlite3_context* to, const ValueType& type, const std::byte* value, const StringTable& texts);
 /// Returns the value that UPDATE sets in a field. Errors: the value is NULL but the field is not an entity, or the
 /// value is bytes.

@@ -151,15 +151,15 @@ public:
 
     /// Returns the rows of the last statement that returns rows. `text` may contain several statements, separated by
     /// `;`. Errors: the text is not valid SQL, it names something that does not exist or is not allowed, a limit is
-    /// reached, or passes are running. The message begins with the line and the column, as in "1:15: ". After an error,
-    /// the updates of all statements are undone.
+    /// reached, or passes are running. The message begins with the line and the column, as in "1:15: ". On error, the
+    /// updates of all statements are undone.
     SHOAL_API Result<Answer> ask(std::string_view text, const Options& options = {});
     /// Like ask() above, but passes the rows of all statements to `sink`, and returns the number of components that
     /// were updated.
     SHOAL_API Result<std::uint64_t> ask(std::string_view text, RowSink& sink, const Options& options = {});
 
-    /// Returns the tables. Those of component types come first, in the order of the stores. Errors: SQLite is out of
-    /// memory.
+    /// Returns the tables. The tables of component types come first, in the order of the stores. Errors: SQLite is out
+    /// of memory.
     SHOAL_API Result<std::vector<TableDescription>> tables();
 
 private:
