@@ -22,7 +22,7 @@
 
 namespace shoal {
 
-/// The node of the parent's model to which an entity is attached, and the entity's pose relative to that node.
+/// The node, in the parent's model, to which an entity is attached, and the entity's pose relative to that node.
 struct AttachedToNode {
     StringId node;
     Vec3 position{};
@@ -32,9 +32,9 @@ struct AttachedToNode {
 SHOAL_COMPONENT(AttachedToNode, node, (position, unit("m")), rotation, scale)
 
 /// Sets the local poses of attached entities from their nodes, and returns the number of entities that have moved. A
-/// world with model poses calls this when it settles. A program that computes deferred transforms in a pass calls it
-/// before that pass.
-/// `attached` is the store of AttachedToNode. A pose that would have shear becomes the nearest pose without shear.
+/// world with model poses calls this when it settles. A program that computes deferred transforms in a pass must call
+/// it before that pass. `attached` is the store of AttachedToNode. A pose that would have shear becomes the nearest
+/// pose without shear.
 SHOAL_API std::size_t move_attached(Store& attached, const ModelPoseManager& models, TransformManager& transforms,
                                     Executor* executor = nullptr);
 

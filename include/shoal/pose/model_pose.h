@@ -100,7 +100,7 @@ public:
     /// or too many.
     SHOAL_API Result<NodeTreeId> add_node_tree(const NodeTree& tree);
     /// Errors: the tree has instances, or it is from a resource and is therefore removed with its last instance.
-    /// Nothing is changed.
+    /// On error, nothing has changed.
     SHOAL_API Status remove_node_tree(NodeTreeId tree);
     /// Requires: the tree has not been removed (this holds for all calls that take a tree). Lifetime: as long as the
     /// tree.
@@ -116,7 +116,7 @@ public:
 
     /// Gives each living entity an instance in the default pose, which is already computed. Replaces existing
     /// instances.
-    /// Errors: no memory, or the capacity is reached; nothing is changed.
+    /// Errors: no memory, or the capacity is reached. On error, nothing has changed.
     SHOAL_API Result<AddCounts> add(std::span<const Entity> entities, NodeTreeId tree);
     /// Removes the instances of these entities, and returns the number removed.
     SHOAL_API std::uint32_t remove(std::span<const Entity> entities);
@@ -191,7 +191,7 @@ public:
     std::span<const Schema* const> schemas() const override { return instances_.schemas(); }
     SHOAL_API OwnedColumns find_columns(const Schema& component) override;
     /// Errors: there is no library, the blob is not in the library, a tree is invalid (the message names the node and
-    /// gives the reason), or memory runs out. Nothing is changed.
+    /// gives the reason), or memory runs out. On error, nothing has changed.
     SHOAL_API Status spawn(const SpawnBatch& batch) override;
     /// Like spawn(), but entities may already have instances, which are replaced.
     SHOAL_API Status respawn(const SpawnBatch& batch);
