@@ -25,7 +25,7 @@ public:
 
     /// Names a living entity, or renames it. An empty name removes the entity's name.
     /// Errors: the entity is dead, memory runs out, or the string table has a different string with the same hash.
-    /// The old name then stays.
+    /// On error, the old name stays.
     SHOAL_API Status set_name(Entity entity, std::string_view name);
 
     /// Returns the name of a living entity. Empty if it has none, or if the string table does not have it.

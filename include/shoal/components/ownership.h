@@ -34,9 +34,9 @@ public:
     SHOAL_API ~OwnershipManager() override;
 
     /// Makes `owner` the owner of each entity in `owned`, replacing any previous owner. Skips dead entities.
-    /// Errors:
-    /// `owner` is not alive, is in `owned`, or is directly or indirectly owned by an entity in `owned`, or memory runs
-    /// out. Nothing is changed. Cost: one walk up the chain of owners above `owner`, for any number of entities.
+    /// Errors: `owner` is not alive, is in `owned`, or is directly or indirectly owned by an entity in `owned`, or
+    /// memory runs out. On error, nothing has changed.
+    /// Cost: one walk up the chain of owners of `owner`, for any number of entities.
     SHOAL_API Status own(Entity owner, std::span<const Entity> owned);
     Status own(Entity owner, Entity owned) { return own(owner, std::span<const Entity>(&owned, 1)); }
 
@@ -46,7 +46,7 @@ public:
     /// Releases an entity from its owner, and returns whether it had one.
     bool release(Entity owned) { return release(std::span<const Entity>(&owned, 1)) != 0; }
 
-    /// Returns the owner, or the null entity if there is none. Any id is allowed.
+    /// Returns the owner, or the null entity if there is none. Accepts any id.
     SHOAL_API Entity owner(Entity owned) const;
     /// Calls visit(Entity) for each entity that `owner` owns directly, newest first. The visitor must not change
     /// owners.

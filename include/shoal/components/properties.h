@@ -175,15 +175,15 @@ public:
             [](void* to, StringId path, const PropertyView& value) { (*static_cast<Function*>(to))(path, value); },
             const_cast<std::remove_const_t<Function>*>(&visit));
     }
-    /// Appends the string ids in an entity's properties, which are those of paths and of strings, including overridden
-    /// ones.
+    /// Appends the string ids in an entity's properties. These are the ids of paths and of string values, including
+    /// overridden values.
     SHOAL_API void list_texts(Entity entity, Array<StringId>& ids) const;
 
     // --- own values ----------------------------------------------------------------------------------------------
 
     /// Sets a value of living entities, replacing their own values at the path.
     /// Errors: the path is empty, an entity is dead, memory runs out, or a different string has the same hash.
-    /// Nothing is changed.
+    /// On error, nothing has changed.
     SHOAL_API Status set(std::span<const Entity> entities, const PropertyPath& path, const PropertyInput& value);
     Status set(Entity entity, const PropertyPath& path, const PropertyInput& value) {
         return set({&entity, 1}, path, value);

@@ -31,7 +31,7 @@ public:
     TagManager& operator=(const TagManager&) = delete;
 
     /// Adds a tag to a living entity, unless the entity already has it. Errors: the tag is empty, the entity is dead,
-    /// memory runs out, or the string table has a different string with the same hash. Nothing is changed.
+    /// memory runs out, or the string table has a different string with the same hash. On error, nothing has changed.
     SHOAL_API Status add_tag(Entity entity, std::string_view tag);
     /// Removes a tag, and returns whether the entity had it.
     SHOAL_API bool remove_tag(Entity entity, StringId tag);

@@ -9,8 +9,8 @@
 namespace shoal {
 
 /// Names a living entity, or adds or removes a tag, and interns the string. `component` is DebugName or Tag, and
-/// `store` is its store. Errors: a tag is empty, memory runs out, or a different string has the same hash. Nothing
-/// is changed.
+/// `store` is its store. Errors: a tag is empty, memory runs out, or a different string has the same hash. On error,
+/// nothing has changed.
 SHOAL_API Status change_text_in(Store& store, const Schema& component, StringTable& texts, TextChange change,
                                 Entity entity, std::string_view text);
 
