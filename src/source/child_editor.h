@@ -42,8 +42,8 @@ public:
         nodes_.emplace_back();
     }
 
-    /// Finds a child by its key, or a descendant by its path of keys from the root. If there is none, finds the
-    /// descendant to which the path leads from any other entity; if there are several, the first one in search order.
+    /// Finds a child by its key, or a descendant by its path of keys from the root. If there is none, finds the first
+    /// descendant, in search order, to which the path leads from another entity.
     std::uint32_t find(std::string_view key) {
         other_ = kNone;
         const std::uint32_t found = find_path(kRoot, key);

@@ -36,7 +36,7 @@ constexpr std::string_view kHintForLinks =
     "give the folder that it leads to as a root, put the file into one, or follow links (--follow-links)";
 constexpr std::size_t kMaxComponentsPerEntity = 1024;
 constexpr std::uint16_t kMaxLayers = 1024;
-constexpr int kMostSuggestions = 100;  // per source, because comparing a name with many others is slow
+constexpr int kMostSuggestions = 100;  // limit per source, because comparing a name with many others is slow
 
 /// The maximum number of children that a composition may visit in searches for the targets of changes. It is a few
 /// times the limit on entities, and is exceeded if many prefabs change descendants of large prefabs.
@@ -462,7 +462,7 @@ private:
         const NamedPrefab& found = find_prefab(name);
         uses_.pop_back();
         if (found.prefab == nullptr) {
-            // While a prefab is being composed, its name has no result, so this is also a cycle.
+            // While a prefab is being composed, its name has no result, so a missing result may mean a cycle.
             if (!found.problem.empty()) {
                 diagnostics_.error(reference.position(), found.problem, found.hint);
                 return nullptr;

@@ -20,7 +20,8 @@ struct FieldReader {
     /// Writes the value of `node` to `value`. Parts that the node does not set keep their current value: `{ z = 3 }`
     /// keeps x and y of a vector.
     /// Only the kind of a reference is checked, because references are set later, when all entities are known.
-    /// Shape: `value` has field.size bytes. Errors: reports them and returns false; `value` may be partly written.
+    /// Shape: `value` has field.size bytes. Errors: reported to `diagnostics`. On error,
+    /// returns false, and `value` may be partly written.
     bool read(const Field& field, Node node, std::byte* value);
 
 private:

@@ -50,8 +50,8 @@ constexpr std::string_view kValues[] = {
 };
 static_assert(std::size(kValues) == static_cast<std::size_t>(KeyValue::kFields), "a value for each kind of entity key");
 
-/// The schemas of entity lists, which are mappings by key or lists. In a list, a change must have the key of its
-/// target.
+/// The schemas of entity lists. An entity list is written as a mapping by key or as a list. In a list, a change must
+/// have the key of its target.
 constexpr std::string_view kEntries = R"(
     new_entities = {
         type = [object array "null"]

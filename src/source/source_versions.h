@@ -14,7 +14,7 @@ namespace shoal {
 /// outlive this object.
 class SourceVersions {
 public:
-    /// Errors: reports files that declare an unknown version.
+    /// Errors: a file declares an unknown version; reported to `diagnostics`.
     SourceVersions(const Composition& composition, const ComponentRegistry& registry, const SourceRules& rules,
                    Diagnostics& diagnostics)
         : registry_(registry), rules_(rules) {

@@ -36,13 +36,13 @@ struct CompileOptions {
     std::string name;
     /// The version of the program that provides compile functions. If it changes, sources are compiled again.
     std::string program;
-    /// Receives the inputs of the result, even if there are errors. inputs.h can tell which of them have changed.
+    /// Receives the inputs of the result, even if there are errors. inputs.h finds out which of them have changed.
     SourceInputs* inputs = nullptr;
 };
 
 /// Returns the options for composing a source, including `rules`.
 SHOAL_API ComposeOptions compose_options(const CompileOptions& options);
-/// Like compose_options() above, but adds the old names of component types from `registry`.
+/// Like compose_options() above, but also adds, from `registry`, the old names of component types.
 SHOAL_API ComposeOptions compose_options(const CompileOptions& options, const ComponentRegistry& registry);
 
 struct ComponentCount {
@@ -65,7 +65,7 @@ struct CompiledSource {
 };
 
 /// Compiles the source at `path`.
-/// Errors: returns no blob. `diagnostics` has each error with its position, and the status has a summary.
+/// Errors: each is reported to `diagnostics` with its position, and the status has a summary.
 SHOAL_API Result<CompiledSource> compile_source(const std::string& path, const ComponentRegistry& registry,
                                                 const CompileOptions& options, Diagnostics& diagnostics);
 /// Like compile_source(), but for a file whose text `diagnostics` already has.

@@ -81,7 +81,7 @@ public:
     SHOAL_API std::uint64_t hash(const std::string& path);
     SHOAL_API bool exists(const std::string& path);
     /// Returns a stamp to pass to know() with `hash` later, so that the file is not read again. Requires: the file had
-    /// this content at `wall_ns`. Returns no stamp if it may have changed since then.
+    /// this content at `wall_ns`. Returns no stamp if the file may have changed since then.
     SHOAL_API FileStamp stamp_for(const std::string& path, std::uint64_t hash, std::int64_t wall_ns);
     /// Makes later calls check each file again. Known hashes stay valid for files whose stamps have not changed.
     SHOAL_API void look_again();

@@ -29,8 +29,8 @@ namespace shoal {
 class World;
 
 /// Adds the declarations in a file to `registry` and `rules`. It may be called for several files.
-/// Errors: reports them, adds nothing and returns false. If a component is declared twice with different fields, the
-/// error shows both declarations.
+/// Errors: reported to `diagnostics`. If a component is declared twice with different fields, the error shows both
+/// declarations. On error, adds nothing and returns false.
 SHOAL_API bool read_schema_file(const std::string& path, ComponentRegistry& registry, SourceRules& rules,
                                 Diagnostics& diagnostics, SourceFiles* files = nullptr);
 /// Like read_schema_file(), but for a file whose text `diagnostics` already has.
@@ -39,8 +39,9 @@ SHOAL_API bool read_schema_text(std::uint32_t file, ComponentRegistry& registry,
 
 /// Reads a schema file that declares older versions of component types. Requires: all other schema files have been
 /// read. A source without `_versions` is read as if it were written for the oldest version of each component type that
-/// these files declare. Only the component types in the file are used. Errors: reports them, adds nothing and returns
-/// false. It is also an error if a version is not older than the newest one, or has already been declared differently.
+/// these files declare. Only the component types in the file are used. Errors: reported to `diagnostics`. It is an
+/// error if a version is not older than the newest one, or has already been declared differently. On error, adds
+/// nothing and returns false.
 SHOAL_API bool read_older_schema_file(const std::string& path, const ComponentRegistry& registry, SourceRules& rules,
                                       Diagnostics& diagnostics, SourceFiles* files = nullptr);
 /// Like read_older_schema_file(), but for a file whose text `diagnostics` already has.
@@ -54,7 +55,7 @@ struct SchemaDeclaration {
     std::string_view migrations{};  ///< SourceRules::Declaration::migrations
 };
 /// Returns the text of a schema file that declares component types completely, with defaults, ranges, units and marks.
-/// Reading the text back gives the same layouts. `names` has the strings for string ids in defaults.
+/// Reading the text back gives the same layouts. `names` resolves the string ids in defaults.
 /// Errors: a component type cannot be declared in text, because a field has a C++ type of the program, a default that
 /// is not finite or a string id default whose string is unknown, or because the type is `whole` and has other members
 /// between its fields.

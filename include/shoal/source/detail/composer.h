@@ -1,5 +1,5 @@
 #pragma once
-// Composes a source and the prefabs that it names into one list of entities, parents before children.
+// Composes a source and its prefabs into one list of entities, parents before children.
 //
 //     Diagnostics diagnostics;
 //     std::optional<Composition> reef = compose("reef/garden.sjson", options, diagnostics);

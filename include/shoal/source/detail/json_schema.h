@@ -7,8 +7,8 @@
 //
 // It declares draft 2020-12, but uses only draft 7 and `$defs`. Every source that compiles is valid against the schema,
 // in whatever form it is written. A valid source may still have errors, because the schema does not check prefabs,
-// references, or whether a component that a source modifies exists. It does not check the fields of a component type
-// for which the program registered a compile function.
+// references, or whether modified components exist. It does not check the fields of a component type for which the
+// program registered a compile function.
 // Thread: any.
 
 #include "shoal/document/detail/document.h"
@@ -18,7 +18,7 @@
 
 namespace shoal {
 
-/// Returns the schema for sources that use the component types in `registry`. `names` has the strings for string ids in
+/// Returns the schema for sources that use the component types in `registry`. `names` resolves the string ids in
 /// defaults.
 SHOAL_API Document json_schema(const ComponentRegistry& registry, const SourceRules& rules,
                                const ValueNames& names = PlainNames());

@@ -88,7 +88,7 @@ enum class SourceFormat : std::uint8_t { kSjson, kJson, kYaml };
 SHOAL_API SourceFormat source_format(std::string_view file_name);
 
 /// Reads a file that `diagnostics` holds, in the format that the file's name indicates.
-/// Errors: returns no document; `diagnostics` has one or more errors.
+/// Errors: reported to `diagnostics`. On error, returns no document.
 SHOAL_API Result<Document> read_document(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options = {});
 
 /// Returns the path of a resource in a root, which is `root/name`, or just `name` if the root is the current folder.

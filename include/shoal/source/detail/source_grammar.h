@@ -67,7 +67,7 @@ enum class EntryProblem : std::uint8_t {
     kNoList,    ///< the value is neither a list nor a mapping
     kKind,      ///< an element is not a mapping (or, among deletions, a string)
     kKeyKind,   ///< the key of an element is not a string
-    kNoTarget,  ///< an element has no key, but it is a change or a deletion
+    kNoTarget,  ///< a change or a deletion in a list has no key
     kEmptyKey,  ///< a key of a mapping is empty
 };
 

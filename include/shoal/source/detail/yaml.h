@@ -26,7 +26,7 @@ inline constexpr std::uint32_t kMaxYamlAliasNodes = 1 << 20;
 inline constexpr std::uint32_t kMaxYamlDirectives = 16;
 
 /// Reads a file that `diagnostics` holds. A byte order mark is skipped. An empty file is read as an empty mapping.
-/// Errors: returns no document; `diagnostics` has one or more errors. Only the first syntax error is reported.
+/// Errors: reported to `diagnostics`, but only the first syntax error. On error, returns no document.
 /// Lifetime: the document owns its strings.
 SHOAL_API Result<Document> read_yaml(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options = {});
 
