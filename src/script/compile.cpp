@@ -1,4 +1,5 @@
-// Calls scripts' compile functions. Passes them the source of a component as a table, and stores the result in fields.
+// Calls scripts' compile functions. They receive the source of a component as a table, and their result is stored in
+// fields.
 
 #include "script/compile.h"
 

@@ -1,4 +1,4 @@
-// Passes and component types that scripts declare.
+// The passes and component types that scripts declare.
 
 #include "script/compile.h"
 

@@ -6,8 +6,8 @@
 //     spawner, commands -->  add, remove of the script  --get-->  row
 //     queries, properties  <-->  row  --set of the script, when a loop or the step has ended-->  get  -->  row
 //
-// Thread: the same as for other stores. Lua runs only on the structural thread, so the script is notified of writes by
-// passes when the world settles.
+// Thread: the same as for other stores. Lua runs only on the structural thread, so the script is not notified of a
+// pass's writes until the world settles.
 
 #include "script/state.h"
 #include "shoal/store/detail/owned_rows.h"

@@ -178,7 +178,7 @@ Status LuaStore::tell(Entity entity) {
     read_row(rows_.find(entity), image.data());
     State& state = script_.state();
     const CallScope scope(state, &script_);
-    const LoopScope loop(state);  // set()'s other changes become commands, because a loop may hold the rows
+    const LoopScope loop(state);  // set()'s other changes become commands, because a loop may be using the rows
     Status status = call(set_, entity, image.data());
     Status shown = show(entity);
     return status ? std::move(shown) : std::move(status);
