@@ -23,9 +23,9 @@ namespace shoal {
 
 /// Merges the changes that lead from `base` to `a` with those from `base` to `b`. All three must have been read with
 /// `diagnostics`.
-/// Errors: returns nothing, and `diagnostics` has each conflict with both positions. There is a conflict if both sides
-/// change a value differently, both add a key but with different values, one side removes an item that the other
-/// changes, or both move the same entity.
+/// Errors: both sides change a value differently, both add a key but with different values, one side removes an item
+/// that the other changes, or both move the same entity. On error, returns nothing, and `diagnostics` has each conflict
+/// with both positions.
 /// Lifetime: the document refers to the texts of the trees.
 SHOAL_API std::optional<Document> merge_sources(const SourceTree& base, const SourceTree& a, const SourceTree& b,
                                                 Diagnostics& diagnostics);

@@ -60,7 +60,8 @@ struct NodeComments {
 /// The comments and tokens of any number of texts.
 class SourceComments {
 public:
-    /// Returns the comments before and after the root or a child of a list or mapping; nullptr if there are none.
+    /// Returns the comments before and after a node, which is the root or a child of a list or mapping; nullptr if
+    /// there are none.
     /// Lifetime: until the next change.
     SHOAL_API const NodeComments* around(Node node) const;
     /// Returns the comments at the start and the end of a list or mapping; nullptr if there are none.
@@ -89,7 +90,7 @@ private:
 
 /// Reads a file that `diagnostics` holds, in the format that the file's name indicates, and adds its comments and
 /// tokens to `comments`.
-/// Errors: returns no document and adds no comments; `diagnostics` has one or more errors.
+/// Errors: reported to `diagnostics`. On error, returns no document and adds no comments.
 SHOAL_API Result<Document> read_source_text(std::uint32_t file, Diagnostics& diagnostics, SourceComments& comments,
                                             const ReadOptions& options = {});
 

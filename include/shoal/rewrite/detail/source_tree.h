@@ -11,7 +11,7 @@
 //             modified_components = {              +- component glow     place: modified_components
 //                 glow = { power = 2 }                +- member power       value: 2
 //
-// A source gives the same items in each form in which it can be written: lists with `_guid` or mappings by key, short
+// A source gives the same items in whichever form it is written: lists with `_guid` or mappings by key, short
 // or long forms of entities, and fields inside or outside of `data`. Mappings of fields are items with members; a list
 // is one value, like a number. Prefabs are not read, so an item has only the content of this text.
 // compose_source_tree() returns the composed result instead.
