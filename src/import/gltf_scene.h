@@ -44,7 +44,7 @@ bool is_gltf_float(Node value, std::string_view key, Diagnostics& diagnostics);
 bool is_gltf_floats(Node list, std::uint32_t count, Diagnostics& diagnostics);
 
 /// Reads a file that `diagnostics` holds. `scene` is the name or index of the scene; if it is empty, the file's default
-/// scene is read. Errors: reports them and returns nothing.
+/// scene is read. Errors: reported to `diagnostics`. On error, returns nothing.
 std::optional<GltfScene> read_gltf_scene(std::uint32_t file, std::string_view scene, Diagnostics& diagnostics);
 
 /// Returns a member's string, or an empty string.

@@ -55,7 +55,7 @@ SHOAL_API Result<std::string_view> gltf_json(std::string_view bytes);
 /// Imports a JSON file that `diagnostics` holds. `registry` has the component types that `extras` may name. The
 /// returned source compiles with these types, the built-in types and gltf_schema_text(). Does not read files that
 /// components name.
-/// Errors: returns nothing; `diagnostics` has the reason, with positions in the JSON.
+/// Errors: reported to `diagnostics`, with positions in the JSON. On error, returns nothing.
 SHOAL_API std::optional<ImportedGltf> import_gltf(std::uint32_t file, const ComponentRegistry& registry,
                                                   const GltfOptions& options, Diagnostics& diagnostics);
 
