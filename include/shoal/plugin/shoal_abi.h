@@ -208,8 +208,8 @@ typedef struct shoal_verb { /* a verb of the tool: shoal --plugin FILE NAME WORD
 
 /* --- what the host provides --- */
 enum { SHOAL_LOG_NOTE = 0, SHOAL_LOG_WARNING = 1, SHOAL_LOG_ERROR = 2 };
-/* A value that overrides a field of an entity in a resource when it is spawned. Overrides are an array of structs of
- * the same size. */
+/* A value that overrides a field of an entity in a resource when the resource is spawned. Overrides are an array of
+ * structs of the same size. */
 typedef struct shoal_override {
     uint32_t size, num_bytes;   /* num_bytes: size of the value */
     const char *entity, *field; /* entity: a GUID path or a name in the resource; field: a path as for set_field() */

@@ -266,7 +266,8 @@ struct SHOAL_API GuestHost : WorldService {
     void forget_passes(const Array<std::string>& names);
     /// Errors: no store has the component type.
     virtual Result<KeptComponent> find_kept(std::string_view component);
-    /// Returns a guest that uses a component type in queries, passes or observers, or nullptr. Ignores the guest `but`.
+    /// Returns a guest that uses a component type in queries, passes or observers; nullptr if there is none. Ignores
+    /// the guest `but`.
     const Guest* find_user(const Schema& component, const Store& store, const Guest* but = nullptr) const;
     Guest* find_guest(std::string_view name) const;
     /// Ends the program if a guest's pass or function is running. Called by functions that load or unload guests.
