@@ -33,7 +33,7 @@ struct JsonText {
         builder.key(key);
         text(value);
     }
-    /// Requires: every list and mapping has been ended.
+    /// Requires: every list and mapping has been closed.
     std::string finish() {
         builder.finish();
         return std::move(written_);

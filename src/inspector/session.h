@@ -107,7 +107,7 @@ public:
     std::vector<Edit> undo, redo;
     std::deque<FrameRecord> records;  ///< oldest first; recorded while the journal is watched
     std::vector<SpawnRecord> spawns;
-    bool has_unkept_edits = false;                             ///< there are edits that no kept frame has
+    bool has_unkept_edits = false;                             ///< there are edits that no kept frame contains
     std::int64_t frame_ns = 0;                                 ///< duration of the last frame without the inspector
     std::unique_ptr<sql::Connection> sql;                      ///< nullptr: not used yet
     std::unordered_map<std::string, KeptAnswer> kept_answers;  ///< by path and query
