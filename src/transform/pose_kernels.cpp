@@ -1,5 +1,6 @@
 // The loops that compute world poses, block by block. They first compute the local poses of a block, with many rows in
-// one vector. Then they multiply each row with its parent, with each matrix in as few vectors as possible.
+// one vector. Then they multiply each local pose by its parent's world pose, with each matrix in as few vectors as
+// possible.
 //
 // Highway includes this file once for each instruction set.
 

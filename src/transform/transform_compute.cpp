@@ -23,7 +23,7 @@ bool ascend(std::span<const std::uint32_t> rows) {
 /// In a strictly ascending list, returns the first row that is not below `row`.
 SHOAL_INLINE const std::uint32_t* skip_below(const std::uint32_t* next, const std::uint32_t* end, std::uint32_t row) {
     if (next == end || *next >= row) return next;
-    // At most this many rows are below `row`. If every row is on the list, exactly this many are.
+    // At most this many rows on the list are below `row`, and exactly this many if the list contains every row.
     const std::ptrdiff_t most = std::min<std::ptrdiff_t>(end - next, row - *next);
     return next[most - 1] < row ? next + most : std::lower_bound(next, next + most, row);
 }

@@ -23,7 +23,7 @@
 
 namespace shoal {
 
-/// The number of rows in a span from which on rows are prefetched. With fewer rows, they are already in the cache.
+/// Rows are prefetched only for spans of at least this length. The rows of shorter spans are already in the cache.
 inline constexpr std::size_t kFetchFrom = 4096;
 
 class TransformManager::Work {
@@ -267,7 +267,7 @@ private:
     bool all_known_ = true;     // no extent is unknown
     Known parents_first_ = Known::kNotYet;
     std::uint64_t num_loose_ = 0;  // rows computed one by one since the order was last restored
-    bool repeats_ = false;         // the list may name a row twice, or a row that is not pending
+    bool repeats_ = false;         // the list may contain a row twice, or a row that is not pending
 
     PosePlan plan_;         // for the rows on the list
     PosePlan suffix_plan_;  // for pending rows in the suffix, computed after plan_

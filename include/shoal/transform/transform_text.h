@@ -35,7 +35,7 @@ SHOAL_API Status add_transform(ComponentRegistry& registry);
 SHOAL_API Field text_field(std::string_view name, FieldType type);
 
 /// Normalizes a rotation that is written at `place`, as described above. Messages begin with `where`: "component ...,
-/// field ...: ". Errors: the length differs from 1 by more than 1 %. Reports this and returns false.
+/// field ...: ". Errors: the length differs from 1 by more than 1 %. On error, reports it and returns false.
 SHOAL_API bool accept_rotation(Diagnostics& diagnostics, SourcePosition place, std::string_view where,
                                Quaternion& rotation);
 
