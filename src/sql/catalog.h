@@ -29,7 +29,7 @@ struct CatalogColumn {
     std::string path{};                ///< path of the field in the component, such as "position.x"
     FieldPart part{};                  ///< the field at `path`
     ValueType element{};               ///< for kElement
-    std::uint32_t element_offset = 0;  ///< bytes into a value of the array
+    std::uint32_t element_offset = 0;  ///< byte offset in each value of the array
 };
 
 /// A component type as a table, or one of its array fields.

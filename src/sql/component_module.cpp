@@ -12,7 +12,7 @@ namespace shoal::sql {
 namespace {
 
 /// The constraints of a query on a table, as bits of SQLite's idxNum. The constraint values are passed in the order of
-/// the bits, followed by values of which only the type is checked.
+/// the bits, followed by the values whose type alone is checked.
 enum Asked : int {
     kOneEntity = 1,
     kOneZone = 2,

@@ -25,7 +25,7 @@
 // entity and which are scanned.
 //
 // Only SELECT is allowed and, if Options::allow_updates is set, `UPDATE component SET field = value`. No file is read
-// or written. Options limits the time of a query and the size of its answer. docs/guide/sql.md has examples.
+// or written. `Options` limits the time of a query and the size of its answer. docs/guide/sql.md has examples.
 // Thread: the structural thread of the world, outside of passes.
 
 #include "shoal/base/status.h"
