@@ -87,7 +87,7 @@ struct ModelPoseManager::Tree {
     Array<std::uint32_t> take_changed_groups();
     /// Computes the changed nodes in a group. Returns the number of matrices that were computed.
     std::uint64_t compute_group(std::uint32_t group);
-    /// Computes the descendants of moved nodes, and returns the number of them. `below` is scratch memory.
+    /// Computes the descendants of moved nodes, and returns their number. `below` is scratch memory.
     std::uint64_t compute_below(std::uint32_t block, std::span<const Moved> moved, Array<std::uint8_t>& below);
     void mark_models_written(RowRange blocks) {
         table.mark_written(kModels, {blocks.begin * num_nodes(), blocks.end * num_nodes()});
