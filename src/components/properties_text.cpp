@@ -19,7 +19,7 @@ namespace shoal {
 namespace {
 
 constexpr std::size_t kMaxEntries = 65536;
-constexpr std::size_t kMostComparisons = std::size_t(1) << 22;  // between paths and those of lower layers, for hints
+constexpr std::size_t kMostComparisons = std::size_t(1) << 22;  // of paths with those of lower layers, for hints
 
 void append_words(std::vector<std::uint32_t>& words, std::uint64_t value) {
     words.push_back(static_cast<std::uint32_t>(value));

@@ -16,7 +16,7 @@
 // With<Inactive>, or calls with_inactive(). A child that is linked to an inactive parent becomes inactive. A child that
 // is unlinked, or whose parent dies, is inactive only if it has the component itself.
 //
-// Everything else continues: calls by entity find the components, world poses are computed, and references and
+// Everything else continues: look-ups by entity find the components, world poses are computed, and references and
 // ownership remain valid. Code that reads columns without a query sees all rows.
 //
 // If no entity is inactive, a loop makes a single check for all its rows. Otherwise, it checks a bit for each row, and

@@ -20,8 +20,9 @@
 // to 4 floats, or an array of these. A vector can be read as an array of numbers, and vice versa. An integer can be
 // read as a float. Strings are StringIds. set() and sources store the strings in the world, but a PropertyValue
 // contains only the hashes. Saved and copied entities keep all of their properties.
-// Use a component for values that loops read for many entities, because reading a field takes a load, while reading a
-// property takes a search. Thread: calls that set values are structural. Between them, any thread may look up values.
+// If a loop reads a value for many entities, keep the value in a component, because reading a field takes a load, while
+// reading a property takes a search. Thread: calls that set values are structural. Between them, any thread may look up
+// values.
 
 #include "shoal/base/detail/string_table.h"
 #include "shoal/resource/detail/property_table.h"

@@ -1,6 +1,6 @@
 #pragma once
 // Tags are short words, such as "enemy" or "needs_light". An entity may have any number of tags, and can be found by
-// each of them.
+// any of them.
 //
 //     entity --Manager<Tag>--> chain of rows, one tag each                add_tag, has_tag, tags of one entity
 //     tag --------------------> entities, side by side                    entities_with
