@@ -154,7 +154,7 @@ Status OwnershipManager::write_field(const ComponentRow& at, const FieldPart&, c
 }
 
 /// Removes a row. If the last row owns many entities, it is first swapped with a row in the middle. Otherwise, that row
-/// would move whenever a row is removed, and each move takes a step for each entity that the row owns.
+/// would move whenever a row is removed, and each move would take a step for each entity that the row owns.
 void OwnershipManager::remove_row(std::uint32_t row) {
     const std::uint32_t last = rows_.num_rows() - 1, down = last / 2;
     const std::span<const std::uint32_t> next = table().links(LinkColumn::kTreeNext);

@@ -571,8 +571,7 @@ private:
     // --- items -------------------------------------------------------------------------------------------------------
 
     void merge_item(const SourceItem& item, const ThreeItems& three) {
-        // If only one text has an item, its comments are kept. This includes an element that was given a key, since its
-        // place is then different.
+        // If only one text has an item, its comments are kept. An element that was given a key counts as a new item.
         const ThreeItems from = three.a.item == nullptr   ? ThreeItems{three.b, three.b, three.b}
                                 : three.b.item == nullptr ? ThreeItems{three.a, three.a, three.a}
                                                           : three;

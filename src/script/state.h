@@ -128,7 +128,7 @@ struct State : GuestHost {
     std::uint64_t num_failures = 0;
 
     /// Calls the function below the `num_arguments` values on top of the stack. Errors: the function raised an error.
-    /// On error, it has no results.
+    /// On error, there are no results.
     Status call(lua_State* on, int num_arguments, int num_results);
     /// Starts a budget, unless a script's function is already running.
     void begin_call();

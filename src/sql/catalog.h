@@ -49,7 +49,7 @@ struct CatalogTable {
 /// Returns the tables of all component types that stores have or show. Each table is followed by the tables of its
 /// arrays.
 std::vector<CatalogTable> list_component_tables(const World& world);
-/// Returns numbers that change when the tables change or would refer to destroyed objects.
+/// Returns numbers that are different after the tables have changed or an object that they refer to was destroyed.
 std::vector<std::uint64_t> catalog_signature(const World& world);
 
 /// Returns the name quoted for SQL.

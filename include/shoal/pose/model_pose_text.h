@@ -12,7 +12,7 @@
 //     position        metres; this and the rest, written as in a transform, are the default local pose
 //
 // Nodes are numbered in this order, except that parents are moved before their children. If the user of a prefab writes
-// a list of nodes, that list replaces the prefab's list. Equal trees, such as those of all users of a prefab, are
+// a list of nodes, that list replaces the prefab's list. Equal trees, such as the trees of all users of a prefab, are
 // stored only once. Thread: the same as for the registry.
 
 #include "shoal/pose/model_pose.h"
