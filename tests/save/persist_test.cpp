@@ -240,6 +240,21 @@ TEST(Persist, a_long_log_ends_with_a_new_snapshot_and_old_files_go) {
     EXPECT_EQ(bytes_of(sea.world), frames[32]);
 }
 
+TEST(Persist, a_log_ends_when_it_has_as_many_bytes_as_it_may_have) {
+    std::uint64_t log_bytes = ~std::uint64_t(0);
+    for (const std::uint64_t num_snapshots : {1u, 2u}) {
+        const Folder folder("full_log");
+        Sea sea;
+        ASSERT_TRUE(sea.persistence.start(folder.path, {.max_log_bytes = log_bytes, .keeps_all_frames = true}).ok());
+        for (int i = 0; i < 3; ++i) {
+            sea.run(1);
+            ASSERT_TRUE(sea.persistence.flush().ok());
+            if (i == 1) log_bytes = sea.persistence.statistics().log_bytes;
+        }
+        EXPECT_EQ(sea.persistence.statistics().num_snapshots, num_snapshots);
+    }
+}
+
 TEST(Persist, a_truncated_or_corrupt_log_recovers_the_last_complete_frame_and_reports_it) {
     SCOPED_TRACE(seed_text());
     const Folder folder("damaged");
@@ -517,11 +532,34 @@ TEST(Persist, a_damaged_snapshot_is_not_counted_among_those_that_stay) {
     damage(folder.newest(".save"));
     Sea sea;
     EXPECT_EQ(recover(sea, folder.path).frame, 9u);
+    const Folder other("spare_other");
+    has_bad_disk = true;
+    EXPECT_FALSE(sea.persistence.start(other.path).ok());
+    has_bad_disk = false;
     ASSERT_TRUE(sea.persistence.start(folder.path).ok());
     ASSERT_TRUE(sea.persistence.stop().ok());
     EXPECT_EQ(folder.names(".save").size(), 3u) << "the new one, the damaged one, and the one that was read";
     damage(folder.newest(".save"));
     EXPECT_EQ(recover(sea, folder.path).frame, 9u);
+    ASSERT_TRUE(sea.persistence.start(other.path, {.max_log_records = 1, .keeps_all_frames = true}).ok());
+    while (sea.persistence.statistics().num_snapshots < 4) {
+        sea.run(1);
+        ASSERT_TRUE(sea.persistence.flush().ok());
+    }
+    EXPECT_EQ(other.names(".save").size(), 2u) << "what is damaged in one folder does not matter in another";
+}
+
+TEST(Persist, a_world_that_could_not_take_what_a_folder_has_does_not_go_on_from_it) {
+    const Folder folder("not_taken");
+    run_persisted(folder.path, {}, 3);
+    EntityManager entities;
+    World world(entities);
+    ASSERT_TRUE(world.manager(*Schema::make({.name = std::string(schema_of<Fin>().name())})).ok());
+    Persistence persistence(world);
+    EXPECT_FALSE(persistence.recover(folder.path).ok());
+    EXPECT_NE(std::string(persistence.start(folder.path).message()).find("does not go on from"), std::string::npos);
+    Sea sea;
+    EXPECT_EQ(recover(sea, folder.path).frame, 3u);
 }
 
 TEST(Persist, a_snapshot_or_log_that_cannot_be_read_now_is_an_error_and_not_damage) {

@@ -40,6 +40,9 @@ std::string text_of(std::span<const std::byte> bytes) {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+/// What a frame gets; some get nothing.
+std::string inputs_of(int frame) { return frame % 3 == 1 ? std::string() : "frame " + std::to_string(frame); }
+
 /// Records frames of a sea. Returns the bytes of the file.
 std::string record(Sea& sea, const std::string& name, int num_frames) {
     const std::string path = temporary_path(name);
@@ -50,7 +53,7 @@ std::string record(Sea& sea, const std::string& name, int num_frames) {
         EXPECT_EQ(recorder.num_bytes(), std::filesystem::file_size(path));
         sea.meddle();
         if (frame % 2 == 0) sea.world.transforms().compute_moved();
-        const std::string inputs = "frame " + std::to_string(frame);
+        const std::string inputs = inputs_of(frame);
         recorder.step(1.0f / 60, bytes_of(inputs));
     }
     EXPECT_EQ(recorder.num_frames(), std::uint64_t(num_frames));
@@ -69,7 +72,7 @@ std::string play(Sea& sea, const std::string& bytes, const std::function<void(in
     EXPECT_EQ(text_of(replay->setup()), "a sea");
     if (Status status = replay->begin(sea.world); !status) return std::string(status.message());
     for (int frame = 0; replay->next(); ++frame) {
-        EXPECT_EQ(text_of(replay->inputs()), "frame " + std::to_string(frame));
+        EXPECT_EQ(text_of(replay->inputs()), inputs_of(frame));
         EXPECT_EQ(replay->dt(), 1.0f / 60);
         sea.meddle();
         if (frame % 2 == 0) sea.world.transforms().compute_moved();
@@ -503,6 +506,28 @@ TEST(Recording, a_record_of_another_frame_is_a_difference_also_if_that_is_frame_
     EXPECT_TRUE(found);
     EXPECT_EQ(found.frame, 0u);
     EXPECT_EQ(found.text(), "frame 0, settle: the world is at frame 2 here");
+}
+
+TEST(Recording, a_record_without_a_frame_is_damage_after_the_frames_before_it) {
+    const std::string bytes = record_small(3), path = temporary_path("without");
+    Result<StateLogReader> from = StateLogReader::open(bytes_of(bytes), kBase);
+    Result<StateLogWriter> to = StateLogWriter::create(path, kBase);
+    for (int i = 0; from->next(); ++i)
+        EXPECT_TRUE(to->append(i == 3 ? from->state(nullptr, "world") : from->state(), nullptr, from->frame()).ok());
+    const std::string changed = *read_file(path);
+    std::filesystem::remove(path);
+    Small other;
+    Result<Replay> replay = Replay::open(bytes_of(changed));
+    ASSERT_TRUE(replay.ok() && replay->begin(other.world).ok());
+    for (int i = 0; i < 2; ++i) {
+        ASSERT_TRUE(replay->next() && replay->status().ok());
+        replay->step();
+        EXPECT_FALSE(replay->difference());
+    }
+    EXPECT_FALSE(replay->next());
+    EXPECT_FALSE(replay->next());
+    EXPECT_TRUE(replay->status().message().starts_with("the recording is damaged after 2 frames: "))
+        << replay->status().message();
 }
 
 TEST(Recording, names_that_somebody_has_made_up_cost_no_more_than_they_are_long) {
