@@ -554,12 +554,14 @@ TEST_F(Reload, adds_and_removes_components_of_managers_the_database_and_stores_o
 }
 
 TEST_F(Reload, leaves_out_what_the_program_has_taken_away) {
-    const Source source = {{.guid = 1, .hull = Hull{1}}, {.guid = 2, .hull = Hull{2}}, {.guid = 3, .hull = Hull{3}}};
+    Source source = {{.guid = 1, .hull = Hull{1}}, {.guid = 2, .hull = Hull{2}}, {.guid = 3, .hull = Hull{3}}};
     Source edited = source;
     for (Item& item : edited) item.hull->level = 6;
     edited.push_back({.guid = 4, .parent = 1, .hull = Hull{9}});
     edited.push_back({.guid = 5, .parent = 3, .hull = Hull{10}});
     edited.push_back({.guid = 6, .parent = 4, .hull = Hull{11}});
+    for (Source* version : {&source, &edited})
+        for (Item& item : *version) item.transform = Transform();
     const Blob before = blob_of(source), after = blob_of(edited);
     const Spawned ships = spawned(before);
     entities.destroy(ships.entities().subspan(0, 1));
@@ -771,25 +773,36 @@ TEST_F(Reload, moves_places_in_tiles_by_the_poses_of_their_copies) {
     database.component<Berth>();
     const GridZones tiles({.tile_size = 10, .num_x = 9, .num_y = 9, .first_zone = 100});
     world.position_links().keep_in_tiles<&Berth::place>(tiles);
-    const auto write = [](Vec3 place) {
+    const auto write = [](const std::vector<Vec3>& places) {
         BlobWriter writer;
         writer.set_name("levels/quay");
         const std::uint32_t type = writer.add_component_type(schema_of<Berth>()).value();
-        const Berth berth{place};
-        writer.add_component(type, writer.add_entity({.guid = 1, .name = "berth"}),
-                             std::as_bytes(std::span(&berth, 1)));
+        for (const Vec3 place : places) {
+            const Berth berth{place};
+            writer.add_component(type, writer.add_entity({.guid = writer.num_entities() + 1}),
+                                 std::as_bytes(std::span(&berth, 1)));
+        }
         return Blob::load(*writer.write()).value();
     };
-    const Blob before = write({1, 2, 0}), after = write({3, 4, 0});
+    const Blob before = write({{1, 2, 0}}), after = write({{3, 4, 0}, {5, 6, 0}});
     const RootPose poses[] = {{}, {.position = {20, 50, 0}}};
-    const Spawned berths = spawned(before, {.copies = 2, .root_poses = poses});
+    spawned(before, {.copies = 2, .root_poses = poses});
     reloaded(before, after);
-    world.settle();
-    for (std::uint32_t copy = 0; copy < 2; ++copy) {
-        const DatabaseRow at = database.find(berths.entity(0, copy));
-        const Vec3 place = poses[copy].position + Vec3{3, 4, 0};
-        EXPECT_EQ(database.get<&Berth::place>(at), place);
-        EXPECT_EQ(at.table->zone(), tiles.zone_of(place));
+    std::vector<Vec3> wanted, found;
+    for (const bool is_settled : {false, true}) {
+        if (is_settled) world.settle();
+        wanted.clear(), found.clear();
+        for (const RootPose& pose : poses)
+            for (const Vec3 place : {Vec3{3, 4, 0}, Vec3{5, 6, 0}}) wanted.push_back(pose.position + place);
+        for (const DatabaseTable* table : database.all_tables())
+            for (std::uint32_t row = 0; table != nullptr && row < table->num_rows(); ++row) {
+                found.push_back(database.get<&Berth::place>(database.find(table->entities()[row])));
+                if (is_settled || found.back().x == poses[0].position.x + 5 ||
+                    found.back().x == poses[1].position.x + 5)
+                    EXPECT_EQ(table->zone(), tiles.zone_of(found.back())) << "what is new comes to its tile at once";
+            }
+        for (std::vector<Vec3>* places : {&wanted, &found}) std::ranges::sort(*places, {}, &Vec3::x);
+        EXPECT_EQ(found, wanted);
     }
 }
 
@@ -844,7 +857,11 @@ TEST_F(Reload, changes_each_value_of_a_list_by_itself) {
     auto& notes = world.manager<Note>();
     for (Instance i = notes.instance(ship); i; i = notes.next(i))
         if (notes.get<&Note::number>(i) == 2) notes.set<&Note::number>(i, 200);
-    EXPECT_EQ(reloaded(before, after).num_left_out, 0u) << "the source has not changed what the program took";
+    const ReloadReport report = reloaded(before, after);
+    EXPECT_EQ(report.num_left_out, 0u) << "the source has not changed what the program took";
+    EXPECT_EQ(report.num_components_added, 2u) << "of tags; one comes in the place of none";
+    EXPECT_EQ(report.num_components_removed, 2u) << "a tag and a note";
+    EXPECT_EQ(report.num_fields, 1u);
     std::vector<std::string> names;
     tags.for_each_tag(ship, [&](StringId tag) { names.push_back(std::string(tags.text(tag))); });
     std::sort(names.begin(), names.end());
@@ -865,7 +882,8 @@ TEST(ReloadLists, have_the_order_that_a_spawn_of_the_newer_version_has) {
                                           {{2, 2}},
                                           {},
                                           {{5, 5}, {2, 2}, {6, 6}, {1, 9}}};
-    const std::vector<std::string> words[] = {{"a", "b", "c"}, {"c", "a", "b"}, {"a", "d", "b", "c"}, {"c"}, {}};
+    const std::vector<std::string> words[] = {{"a", "b", "c"}, {"c", "a", "b"}, {"a", "d", "b", "c"}, {"c"}, {},
+                                              {"b", "e", "a"}};
     for (const bool has_notes_in_database : {false, true}) {
         EntityManager entities;
         World world(entities);
@@ -878,6 +896,7 @@ TEST(ReloadLists, have_the_order_that_a_spawn_of_the_newer_version_has) {
         };
         Blob before = source(0);
         const Entity ship = world.spawn(before)->entity(0);
+        TagManager tags(world.manager<Tag>(), world.strings());
         for (std::size_t i = 1; i < 36; ++i) {
             Blob after = source(i * 5);
             ASSERT_TRUE(reloader.reload(before, after).ok());
@@ -888,6 +907,9 @@ TEST(ReloadLists, have_the_order_that_a_spawn_of_the_newer_version_has) {
             EXPECT_EQ(values_of<Note>(world, ship), values_of<Note>(other, fresh));
             EXPECT_EQ(values_of<StringId>(world, ship, schema_of<Tag>()),
                       values_of<StringId>(other, fresh, schema_of<Tag>()));
+            const std::vector<std::string>& now = words[i * 5 % std::size(words)];
+            for (const char* word : {"a", "b", "c", "d", "e"})
+                EXPECT_EQ(tags.entities_with(word).size(), std::size_t(std::ranges::count(now, word))) << word;
             before = std::move(after);
         }
         ASSERT_TRUE(world.database().validate().ok());
@@ -927,11 +949,15 @@ TEST_F(Reload, keeps_values_of_the_program_before_those_that_they_were_before) {
     const Entity ship = spawned(before).entity(0);
     TagManager tags(world.manager<Tag>(), world.strings());
     ASSERT_TRUE(tags.add_tag(ship, "mine").ok());
-    ASSERT_TRUE(world.manager<Note>().add(ship, {9, 9}).ok());
+    for (const std::int32_t i : {8, 9, 1}) ASSERT_TRUE(world.manager<Note>().add(ship, {i, i}).ok());
     reloaded(before, after);
-    EXPECT_EQ(values_of<Note>(world, ship), (std::vector<Note>{{3, 3}, {9, 9}, {1, 1}, {2, 2}, {4, 4}}));
+    EXPECT_EQ(values_of<Note>(world, ship),
+              (std::vector<Note>{{3, 3}, {1, 1}, {9, 9}, {8, 8}, {1, 1}, {2, 2}, {4, 4}}));
     EXPECT_EQ(values_of<StringId>(world, ship, schema_of<Tag>()),
               (std::vector<StringId>{StringId("b"), StringId("x"), StringId("mine"), StringId("a")}));
+    reloaded(after, blob_of({{.guid = 1, .notes = {{3, 3}, {1, 5}, {2, 2}, {4, 4}}}}));
+    EXPECT_EQ(values_of<Note>(world, ship), (std::vector<Note>{{3, 3}, {1, 1}, {9, 9}, {8, 8}, {1, 5}, {2, 2}, {4, 4}}))
+        << "of equal ones, the last is that of the source";
 }
 
 // --- enableable components ------------------------------------------------------------------------------------------
@@ -953,9 +979,10 @@ TEST_F(Reload, enables_and_disables_components_as_the_source_does) {
     const Spawned ships = spawned(before, {.copies = 2});
     const auto is_enabled = [&](std::uint32_t i) { return database.has<Asleep>(ships.entity(i, 1)); };
     ASSERT_TRUE(database.remove<Asleep>(ships.entity(2, 1)).ok());  // the program disables it; the source does not
+    ASSERT_TRUE(database.remove<Asleep>(ships.entity(0, 1)).ok());  // both do
     const ReloadReport report = reloaded(before, after);
-    EXPECT_EQ(report.num_enabled_or_disabled, 6u) << "two that stay and one that has come";
-    EXPECT_EQ(report.num_changed, 10u) << "all five, of which two are only enabled or disabled";
+    EXPECT_EQ(report.num_enabled_or_disabled, 5u) << "two that stay and one that has come, less one that was";
+    EXPECT_EQ(report.num_changed, 9u) << "all five, of which two are only enabled or disabled";
     EXPECT_FALSE(is_enabled(0));
     EXPECT_TRUE(is_enabled(1));
     EXPECT_FALSE(is_enabled(2)) << "the program's doing stays";
@@ -1214,7 +1241,8 @@ TEST_F(Reload, keeps_the_owner_that_was_overridden_when_what_is_owned_comes_agai
     freed[1].owned_by = 0;
     const Blob first = blob_of(source), second = blob_of(freed), third = blob_of(alone);
     const Entity harbour = *entities.create();
-    const Spawned ships = spawned(first, {.copies = 2, .overrides = {{"n2", "owned.owner", harbour, 1}}});
+    const Spawned ships = spawned(
+        first, {.copies = 3, .overrides = {{"n2", "owned.owner", harbour, 1}, {"n2", "owned.owner", Entity(), 2}}});
     const auto owners = [&] {
         std::vector<Entity> found;
         for (const Entity entity : all_with_hull())
@@ -1222,11 +1250,11 @@ TEST_F(Reload, keeps_the_owner_that_was_overridden_when_what_is_owned_comes_agai
         std::ranges::sort(found, {}, &Entity::id);
         return found;
     };
-    std::vector<Entity> wanted = {ships.entity(0, 0), harbour};
+    std::vector<Entity> wanted = {kNullEntity, ships.entity(0, 0), harbour};
     std::ranges::sort(wanted, {}, &Entity::id);
     EXPECT_EQ(owners(), wanted);
     reloaded(first, second), world.settle();
-    EXPECT_EQ(owners(), (std::vector<Entity>{kNullEntity, kNullEntity}));
+    EXPECT_EQ(owners(), std::vector<Entity>(3));
     reloaded(second, first), world.settle();
     EXPECT_EQ(owners(), wanted) << "the component came again";
     reloaded(first, third), world.settle();
@@ -1276,6 +1304,9 @@ TEST_F(Reload, lets_overrides_of_a_list_go_with_their_values) {
         << "its values are where they were";
     reloaded(versions[2], versions[3]);
     EXPECT_EQ(notes(), (std::vector<Note>{{9, 90}, {8, 30}}));
+    reloaded(versions[3], versions[2]);
+    EXPECT_EQ(notes(), (std::vector<Note>{{9, 90}, {1, 10}, {5, 50, frame_at(1, 1, 1)}, {8, 30}}))
+        << "an override goes with the value that it was of";
 }
 
 TEST_F(Reload, knows_what_was_overridden_when_copies_have_died_and_after_a_save_and_a_load) {
@@ -1454,8 +1485,9 @@ TEST_F(Reload, of_blobs_that_are_no_versions_of_one_resource_is_an_error) {
                nameless = SourceWriter(source, "").write().value();
     EXPECT_EQ(reloader.reload(before, other).message(),
               "\"levels/reef\" cannot be reloaded as \"levels/lagoon\"; give two versions of one resource");
-    EXPECT_EQ(reloader.reload(before, nameless).message(),
-              "a blob without a name cannot be reloaded; give it one when it is compiled");
+    for (const Blob* const older : {&before, &nameless})
+        EXPECT_EQ(reloader.reload(*older, nameless).message(),
+                  "a blob without a name cannot be reloaded; give it one when it is compiled");
 }
 
 /// A store of one component type with nothing of its own.
@@ -1707,6 +1739,12 @@ TEST(ReloadArrays, rows_refer_to_the_arrays_of_the_newer_version_and_the_older_o
     EXPECT_EQ(depths(ships->entity(2)), (std::vector<float>{7, 8, 9}));
     EXPECT_EQ(depths(own), (std::vector<float>{7, 8, 9}));
     EXPECT_EQ(depths(lost), std::vector<float>());
+    {
+        Result<Blob> before = library.replace(routes({{0, 0, 0}, {1, 2}, {7, 8}}, 1));
+        ASSERT_TRUE(before.ok() && reloader.reload(*before, *library.find("routes")).ok());
+    }
+    EXPECT_EQ(depths(ships->entity(2)), (std::vector<float>{7, 8}));
+    EXPECT_EQ(depths(own), std::vector<float>()) << "the last one alone is another";
     const Result<ReloadReport> wrong = reloader.reload(routes({{1}, {2}, {3}}, 1), routes({{4}, {5}, {6}}, 1));
     EXPECT_EQ(
         wrong.message(),
@@ -1994,8 +2032,8 @@ TEST(ReloadArrays, that_lie_where_they_lay_are_not_asked_for) {
     EXPECT_LE(store.num_asked, 2u);
 }
 
-/// A blob with a model of nodes at these heights on each entity.
-Blob models(const std::vector<std::vector<float>>& all) {
+/// A blob with a model of nodes at these heights on each entity; if it is `labelled`, with a label on the first.
+Blob models(const std::vector<std::vector<float>>& all, bool labelled = false) {
     BlobWriter writer;
     writer.set_name("models");
     const std::uint32_t type = writer.add_component_type(schema_of<ModelPose>()).value();
@@ -2019,6 +2057,9 @@ Blob models(const std::vector<std::vector<float>>& all) {
         writer.add_entity({.guid = i + 1});
         if (!all[i].empty()) writer.add_component(type, i, std::as_bytes(std::span(&pose, 1)));
     }
+    if (labelled)
+        writer.add_component(writer.add_component_type(schema_of<Label>()).value(), 0,
+                             schema_of<Label>().default_image());
     return Blob::load(*writer.write()).value();
 }
 
@@ -2033,12 +2074,16 @@ TEST(ReloadArrays, models_whose_trees_have_changed_start_anew_and_others_stay_po
     ASSERT_TRUE(ships.ok()) << ships.message();
     ModelPoseManager& poses = world.model_poses();
     poses.set_local(poses.instance(ships->entity(1)), 0, {{0, 0, 33}, {}, {1, 1, 1}});
+    const Entity without = ships->entity(0, 1);  // the program has taken its model away
+    poses.drop({&without, 1});
     {
         const Result<Blob> before = library.replace(models({{5, 6, 7}, {3}, {}, {4}}));
         ASSERT_TRUE(before.ok()) << before.message();
         const Result<ReloadReport> report = reloader.reload(*before, *library.find("models"));
         ASSERT_TRUE(report.ok()) << report.message();
-        EXPECT_EQ(report->num_fields, 4u) << "in both copies one has another tree, and one a tree that has moved";
+        EXPECT_EQ(report->num_fields, 3u) << "one has another tree, and in both copies one a tree that has moved";
+        EXPECT_EQ(report->num_left_out, 1u);
+        EXPECT_FALSE(poses.has(without));
     }
     poses.compute();
     ASSERT_TRUE(poses.validate().ok()) << poses.validate().message();
@@ -2053,6 +2098,59 @@ TEST(ReloadArrays, models_whose_trees_have_changed_start_anew_and_others_stay_po
     EXPECT_EQ(poses.num_trees(), 3u) << "the old ones went with their last instances";
     ASSERT_TRUE(world.spawn(*library.find("models")).ok());
     EXPECT_EQ(poses.num_trees(), 3u) << "the tree that stays is that of the newer version, wherever it lies there";
+}
+
+TEST(ReloadArrays, a_reload_that_is_refused_leaves_models_with_the_version_that_they_had) {
+    ResourceLibrary library;
+    EntityManager entities;
+    World world(entities, {.library = &library});
+    Reloader reloader(world);
+    world.make_store<Clinging>();
+    const std::vector<std::vector<float>> heights = {{1, 2}, {3}};
+    ASSERT_TRUE(world.spawn(*library.add(models(heights, true)).value()).ok());
+    ModelPoseManager& poses = world.model_poses();
+    ASSERT_EQ(poses.num_trees(), 2u);
+    Result<Blob> before = library.replace(models({{0, 0, 0}, {1, 2}, {3}}));
+    ASSERT_TRUE(before.ok()) << before.message();
+    EXPECT_FALSE(reloader.reload(*before, *library.find("models")).ok()) << "labels stick";
+    ASSERT_TRUE(library.replace(std::move(*before)).ok());
+    ASSERT_TRUE(world.spawn(*library.find("models")).ok());
+    EXPECT_EQ(poses.num_trees(), 2u) << "each is still that of the version that was spawned";
+}
+
+struct Escort {
+    std::array<Entity, 3> ships{};
+};
+SHOAL_COMPONENT(Escort, ships)
+
+TEST(ReloadArrays, each_of_several_references_in_a_field_is_compared) {
+    EntityManager entities;
+    World world(entities);
+    Reloader reloader(world);
+    world.manager<Escort>();
+    const auto blob = [](const std::array<std::uint32_t, 3>& numbers) {
+        BlobWriter writer;
+        writer.set_name("escorts");
+        const std::uint32_t type = writer.add_component_type(schema_of<Escort>()).value();
+        for (std::uint32_t i = 0; i < 3; ++i) writer.add_entity({.guid = i + 1});
+        Escort escort;
+        for (std::size_t i = 0; i < 3; ++i) escort.ships[i] = Entity{numbers[i]};
+        writer.add_component(type, 0, std::as_bytes(std::span(&escort, 1)));
+        return Blob::load(*writer.write()).value();
+    };
+    Blob before = blob({1, 2, 0});
+    const Spawned ships = std::move(*world.spawn(before, {.copies = 2}));
+    for (const std::array<std::uint32_t, 3>& numbers :
+         {std::array{1u, 2u, 1u}, std::array{1u, 0u, 1u}, std::array{kNoBlobEntity, 0u, 1u}, std::array{2u, 0u, 1u}}) {
+        Blob after = blob(numbers);
+        EXPECT_EQ(reloader.reload(before, after)->num_fields, 2u);
+        for (const std::uint32_t copy : {0u, 1u})
+            for (std::size_t i = 0; i < 3; ++i)
+                EXPECT_EQ(world.manager<Escort>().get<&Escort::ships>(
+                              world.manager<Escort>().instance(ships.entity(0, copy)))[i],
+                          numbers[i] == kNoBlobEntity ? kNullEntity : ships.entity(numbers[i], copy));
+        before = std::move(after);
+    }
 }
 
 TEST(ReloadArrays, one_model_alone_starts_anew_when_its_tree_has_changed) {
@@ -2440,6 +2538,8 @@ TEST_F(ReloadSchema, a_field_that_comes_has_its_default_and_one_that_goes_is_gon
     Entity own;  // of the program
     ASSERT_TRUE(entities.create({&own, 1}).ok());
     ASSERT_TRUE(world.directory().find(one.id())->add_values(one, {&own, 1}, {}).ok());
+    world.observers().keep_journal(1000);
+    const std::uint64_t since = world.stamp();
     const Result<ReloadReport> report = reloader.reload(before, after);
     ASSERT_TRUE(report.ok()) << report.message();
     EXPECT_EQ(report->num_schemas, 1u);
@@ -2452,6 +2552,8 @@ TEST_F(ReloadSchema, a_field_that_comes_has_its_default_and_one_that_goes_is_gon
     EXPECT_EQ(value<std::int32_t>(own, "engine.crew"), 5);
     EXPECT_FALSE(world.get(own, "engine.place").ok());
     world.settle();
+    for (const JournalEntry& entry : world.observers().journal(since).entries)
+        EXPECT_NE(entry.kind, JournalEntry::Kind::kRemoved) << "nobody has lost an engine";
     ASSERT_TRUE(reloader.reload(after, before).ok()) << "and back";
     EXPECT_EQ(value<Vec3>(ships.entity(0), "engine.place"), (Vec3{1, 2, 3}));
     EXPECT_EQ(value<float>(ships.entity(0, 1), "engine.power"), 20);

@@ -6,6 +6,8 @@
 
 #include "shoal/base/log.h"
 #include "shoal/save/state_difference.h"
+#include "shoal/store/detail/component_manager.h"
+#include "shoal/table/detail/field_part.h"
 
 #include "support/testing.h"
 #include "support/whole_world.h"
@@ -184,26 +186,63 @@ TEST(StateHash, the_order_of_rows_and_the_zone_count_and_only_in_the_zones_conce
     EXPECT_EQ(hash_state(a.world).of_zone(1), hash_state(c.world).of_zone(1));
 }
 
-struct Large {
-    std::array<double, 10> values{};
+/// A component in one column, with fields of all widths that hashes tell apart, and of others.
+struct Widths {
+    std::uint8_t w1 = 0;
+    std::array<std::uint8_t, 2> w2{};
+    std::array<std::uint8_t, 3> w3{};
+    std::array<std::uint8_t, 4> w4{};
+    std::array<std::uint8_t, 8> w8{};
+    std::array<std::uint8_t, 12> w12{};
+    std::array<std::uint8_t, 16> w16{};
+    std::array<std::uint8_t, 48> w48{};
+    std::array<std::uint8_t, 64> w64{};
+    std::array<std::uint8_t, 65> w65{};
+    std::array<std::uint8_t, 80> w80{};
 };
-SHOAL_COMPONENT((Large, whole), values)
+SHOAL_COMPONENT((Widths, whole), w1, w2, w3, w4, w8, w12, w16, w48, w64, w65, w80)
 
-TEST(StateHash, each_byte_of_each_row_counts_also_of_a_large_component) {
+/// A component whose fields have columns of their own, some of them three.
+struct Lanes {
+    Vec3 place{}, speed{};
+    std::uint16_t number = 0;
+};
+SHOAL_COMPONENT(Lanes, (place, split), speed, number)
+
+template <class T>
+void expect_that_each_byte_counts(bool has_holes) {
     EntityManager entities;
     World world(entities);
-    Manager<Large>& larges = world.manager<Large>();
+    ComponentManager& manager =
+        world.manager<T>({.index = has_holes ? RowIndexKind::kIdentity : RowIndexKind::kPaged}).core();
+    const Schema& schema = manager.schema();
     std::vector<Entity> all(600);
     ASSERT_TRUE(entities.create(all).ok());
-    for (const Entity entity : all) ASSERT_TRUE(larges.add(entity, {}).ok());
-    std::set<std::uint64_t> seen = {state_hash(world)};
-    for (const std::size_t row : {0, 1, 255, 256, 511, 512, 599})
-        for (const std::size_t value : {0, 7, 8, 9}) {
-            std::array<double, 10> values{};
-            values[value] = 1;
-            larges.set<&Large::values>(larges.instance(all[row]), values);
-            EXPECT_TRUE(seen.insert(state_hash(world)).second) << row << ", " << value;
-        }
+    for (const Entity entity : all) ASSERT_TRUE(world.manager<T>().add(entity, {}).ok());
+    world.manager<T>().remove({&all[300], 1});
+    ASSERT_EQ(manager.table().num_holes() != 0, has_holes);
+    for (const std::size_t row : {0, 255, 256, 599})
+        for (const Field& changed : schema.fields())
+            for (const std::uint32_t byte : {0u, changed.size / 2, changed.size - 1}) {
+                const StateHashes before = hash_state(world);
+                const ComponentRow at = manager.find_row(schema.id(), all[row], 0);
+                std::vector<std::byte> value(changed.size);
+                manager.read_field(at, field_part(schema, changed), value.data());
+                value[byte] ^= std::byte(2);
+                ASSERT_TRUE(manager.write_field(at, field_part(schema, changed), value.data()).ok());
+                const StateHashes after = hash_state(world);
+                for (const Field& field : schema.fields())
+                    EXPECT_EQ(before.of_field(schema.name(), field.name) != after.of_field(schema.name(), field.name),
+                              &field == &changed)
+                        << field.name << " when byte " << byte << " of " << changed.name << " in row " << row;
+            }
+}
+
+TEST(StateHash, each_byte_of_each_field_of_a_row_counts_for_this_field_alone) {
+    for (const bool has_holes : {false, true}) {
+        expect_that_each_byte_counts<Widths>(has_holes);
+        expect_that_each_byte_counts<Lanes>(has_holes);
+    }
 }
 
 TEST(StateHash, rows_that_were_left_by_their_entities_do_not_count) {
@@ -362,6 +401,18 @@ TEST(StateDifference, names_the_entity_that_one_has_and_the_order_and_what_is_en
     ASSERT_TRUE(*sleepy.database.remove<Asleep>(sleepy.all[1]));
     EXPECT_EQ(find_difference(awake.world, sleepy.world).text("here", "there"),
               "asleep of entity 2:1 is enabled here and disabled there");
+    for (Pond* pond : {&awake, &sleepy})
+        for (const std::size_t i : {2, 3}) {
+            pond->put(i, 2);
+            ASSERT_TRUE(pond->database.add(pond->all[i], Asleep{pond == &awake ? 1.0f : 2.0f}).ok());
+        }
+    ASSERT_TRUE(sleepy.world.set(sleepy.all[0], "asleep.since", 4.0f).ok());
+    EXPECT_EQ(find_difference(awake.world, sleepy.world).num_others, 4u) << "three values, and who is enabled again";
+    ASSERT_TRUE(*awake.database.remove<Asleep>(awake.all[2]));
+    EXPECT_EQ(find_difference(awake.world, sleepy.world).num_others, 5u) << "where both differ, that is one difference";
+    ASSERT_TRUE(*awake.database.remove<Asleep>(awake.all[1]));
+    EXPECT_EQ(find_difference(awake.world, sleepy.world).text("here", "there"),
+              "asleep of entity 3:1 is disabled here and enabled there; 3 other values differ too");
 }
 
 struct Bead {
