@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace shoal {
 namespace {
@@ -35,8 +36,8 @@ DeathCursor DeathList::open(std::string_view reader) {
 }
 
 std::string_view DeathList::slowest_reader() const {
-    const auto slowest = std::find(positions_.begin(), positions_.end(), begin_);
-    SHOAL_ASSERT(slowest != positions_.end(), "nobody has deaths to read");
+    const auto slowest = std::min_element(positions_.begin(), positions_.end());
+    SHOAL_ASSERT(slowest != positions_.end() && *slowest != kClosed, "nobody has deaths to read");
     return readers_[static_cast<std::size_t>(slowest - positions_.begin())];
 }
 
@@ -74,7 +75,7 @@ void DeathList::advance(DeathCursor cursor, std::uint64_t position) {
     SHOAL_ASSERT(position >= before && position <= end_,
                  "a death cursor may only advance to a position in the range that it has read");
     positions_[cursor.number - 1] = position;
-    if (before <= begin_) forget_before(begin_);
+    if (std::exchange(was_loaded_, false) || before <= begin_) forget_before(begin_);
 }
 
 /// Drops the entries before `floor`, and the entries that all cursors have passed. Cursors before `floor` fall behind.
@@ -122,8 +123,10 @@ Status DeathList::load(SnapshotReader& from) {
     base_ = begin_ = end - *count;
     end_ = end;
     num_touched_ = std::max(num_touched_, static_cast<std::size_t>(*count));
+    is_followed_ = false;
+    was_loaded_ = true;
     for (std::uint64_t& position : positions_)
-        if (position != kClosed) position = end_;
+        if (position != kClosed) position = end_, is_followed_ = true;
     return {};
 }
 

@@ -187,7 +187,7 @@ DeathCursor EntityManager::open_death_cursor(std::string_view reader) {
 /// The slowest cursor last moved at settle number settles_at_move_. It moved to first_unread_.
 void EntityManager::note_settle() {
     ++num_settles_;
-    if (deaths_.size() == 0 || deaths_.begin() != first_unread_) {
+    if (!deaths_.is_followed() || deaths_.size() == 0 || deaths_.begin() != first_unread_) {
         settles_at_move_ = num_settles_;
         first_unread_ = deaths_.begin();
         return;

@@ -1,6 +1,8 @@
 #include "shoal/entity/entity_manager.h"
 
 #include "entity/life.h"
+#include "shoal/entity/entity_text.h"
+#include "shoal/state/snapshot.h"
 #include "support/testing.h"
 
 #include <gtest/gtest.h>
@@ -272,6 +274,52 @@ TEST(EntityManager, what_was_inactive_is_forgotten_with_its_death) {
     EXPECT_TRUE(entities.inactive().empty());
     ASSERT_TRUE(entities.create(again));
     for (const Entity entity : again) EXPECT_FALSE(entities.inactive().has(entity)) << "the next on the index";
+}
+
+TEST(EntityManager, takes_a_state_with_as_many_indices_as_it_has_and_none_with_more) {
+    for (const std::size_t num_used : {10u, 11u}) {
+        EntityManager larger({.max_entities = 20}), entities({.minimum_free_ids = 1, .max_entities = 10});
+        std::vector<Entity> made(num_used);
+        ASSERT_TRUE(larger.create(made));
+        Snapshot state;
+        SnapshotWriter to(state);
+        larger.save(to);
+        for (const bool is_trusted : {false, true}) {
+            int speaker = 0;
+            const Entity own = *entities.create();
+            entities.inactive().add_speaker(&speaker);
+            entities.inactive().set_by_itself(&speaker, {&own, 1}, true);
+            SnapshotReader from(state, is_trusted);
+            EXPECT_EQ(entities.load(from).ok(), num_used <= 10);
+            EXPECT_EQ(entities.num_alive(), num_used <= 10 ? num_used : is_trusted ? 2 : 1);
+            EXPECT_EQ(entities.inactive().size(), num_used <= 10 ? 0u : 1u) << "who is inactive is told by stores";
+            entities.inactive().remove_speaker(&speaker);
+            EXPECT_TRUE(entities.inactive().empty());
+            if (num_used <= 10) {
+                EXPECT_FALSE(entities.create().ok());
+                EXPECT_TRUE(entities.destroy(made[0]));
+            }
+        }
+    }
+}
+
+TEST(Entity, is_read_from_its_text_and_from_nothing_else) {
+    const Entity last = make_entity(kIndexMask, Generation(kGenerationMask));
+    for (const Entity entity : {kNullEntity, make_entity(1, 1), make_entity(17, 3), last}) {
+        Entity found = make_entity(2, 2);
+        EXPECT_TRUE(read_entity(entity_text(entity), found));
+        EXPECT_EQ(found, entity);
+    }
+    const std::string too_old = "1:" + std::to_string(std::uint64_t(kGenerationMask) + 1),
+                      too_far = std::to_string(std::uint64_t(kIndexMask) + 1) + ":1";
+    for (const std::string& text :
+         {std::string(), std::string("17"), std::string("17:"), std::string(":3"), std::string("0:3"),
+          std::string("17:0"), std::string("17:3 "), std::string("17:3:1"), std::string("17 :3"), std::string("1x7:3"),
+          std::string("-1:3"), std::string("nul"), too_old, too_far}) {
+        Entity found = make_entity(2, 2);
+        EXPECT_FALSE(read_entity(text, found)) << text;
+        EXPECT_EQ(found, make_entity(2, 2)) << text;
+    }
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include "shoal/entity/entity_manager.h"
+#include "shoal/state/snapshot.h"
 #include "support/testing.h"
 
 #include <gtest/gtest.h>
@@ -80,6 +81,7 @@ public:
 
     /// Makes one random call to both and compares. Returns how many ids it passed.
     std::size_t step(std::uint32_t max_span) {
+        if (random_.below(max_known_ < 100 ? 20'000 : 200) == 0) return save_or_load();  // few ids: they are to wrap
         const std::uint32_t choice = random_.below(8);
         // Phases of growth and decay, so that the number of living entities varies.
         const bool growing = (++num_steps_ / 2000) % 2 == 0;
@@ -99,6 +101,26 @@ public:
     }
 
 private:
+    /// Remembers what is, or goes back to what was remembered.
+    std::size_t save_or_load() {
+        if (saved_.num_parts() == 0 || random_.below(4) != 0) {
+            saved_.clear();
+            SnapshotWriter to(saved_);
+            entities_.save(to);
+            EXPECT_TRUE(to.status().ok());
+            saved_oracle_ = oracle_;
+            num_saved_ignored_ = entities_.num_ignored_destroys();
+        } else {
+            SnapshotReader from(saved_, random_.below(2) == 0);
+            const Status status = entities_.load(from);
+            EXPECT_TRUE(status.ok()) << status.message();
+            oracle_ = saved_oracle_;
+            EXPECT_EQ(entities_.num_ignored_destroys(), num_saved_ignored_);
+        }
+        compare_counts();
+        return 1;
+    }
+
     std::size_t create_span(std::size_t count) {
         std::vector<Entity> out(count, kNullEntity), expected;
         const bool created = entities_.create(out).ok();
@@ -173,6 +195,9 @@ private:
 
     EntityManager entities_;
     HashSetEntityManager oracle_;
+    Snapshot saved_;
+    HashSetEntityManager saved_oracle_{oracle_};
+    std::uint64_t num_saved_ignored_ = 0;
     Random random_;
     std::vector<Entity> known_;
     std::uint32_t max_known_;  // few enough that many of them live

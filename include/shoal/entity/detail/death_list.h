@@ -95,6 +95,7 @@ private:
     Array<std::uint64_t> positions_{Owner("death list")};  // this array and the next are indexed by cursor number - 1
     Array<std::string_view> readers_{Owner("death list")};
     bool is_followed_ = false;
+    bool was_loaded_ = false;      // since the last advance(): perhaps no cursor is at begin_
     std::size_t num_touched_ = 0;  // slots whose pages may be committed
     std::size_t last_length_ = 0;  // the list's length before it last became empty
 };
