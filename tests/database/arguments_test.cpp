@@ -155,6 +155,65 @@ TEST_F(Arguments, values_of_a_call_may_be_columns_of_the_tables_that_it_changes)
     }
 }
 
+struct Depth {
+    double value = 0;
+};
+SHOAL_COMPONENT(Depth, value)
+struct Reach {
+    float near = 0;
+    double far = 0;
+};
+SHOAL_COMPONENT(Reach, near, far)
+struct Crate {
+    float width = 0;
+    std::int32_t number = 0;
+};
+SHOAL_COMPONENT((Crate, whole), width, number)
+struct Box {
+    float width = 0;
+    std::int32_t number = 0;
+};
+SHOAL_COMPONENT((Box, whole), width, number)
+
+TEST_F(Arguments, images_and_some_of_several_columns_may_lie_in_the_table_that_a_call_changes) {
+    const ComponentType mass = database.component<Mass>(), depth = database.component<Depth>(),
+                        crate = database.component<Crate>(), box = database.component<Box>(),
+                        reach = database.component<Reach>();
+    for (const bool goes_singly : {false, true})
+        for (const std::size_t stride : {std::size_t(0), sizeof(Crate)})
+            for (const bool is_near_inside : {false, true}) {
+                constexpr std::uint32_t kCount = 100;
+                const std::vector<Entity> made = create_targets(kCount);
+                for (std::uint32_t i = 0; i < kCount; ++i)
+                    ASSERT_TRUE(database.add(made[i], Depth{i * 0.5}, Crate{float(i), -std::int32_t(i)}).ok());
+                ASSERT_TRUE(!goes_singly || database.add(made, Title{}).ok());
+                const DatabaseTable& table = *database.find(made[0]).table;
+                std::vector<Entity> some;
+                for (std::uint32_t i = 1; i < kCount; i += goes_singly ? 3 : 1) some.push_back(made[i]);
+                std::vector<float> nears(kCount, 7);
+                std::vector<double> fars(kCount, 9);
+                const auto column_of = [&](ComponentType component) {
+                    return table.table().column(table.first_column(component));
+                };
+                const std::byte* const columns[] = {
+                    is_near_inside ? column_of(mass) : reinterpret_cast<const std::byte*>(nears.data()),
+                    is_near_inside ? reinterpret_cast<const std::byte*>(fars.data()) : column_of(depth)};
+                const ComponentValues values[] = {
+                    {.component = box, .images = column_of(crate) + sizeof(Crate), .stride = stride},
+                    {.component = reach, .columns = columns}};
+                ASSERT_EQ(database.add(some, values)->num_added, some.size());
+                for (std::uint32_t i = 0; i < some.size(); ++i) {
+                    const DatabaseRow at = database.find(some[i]);
+                    const float number = stride == 0 ? 1 : float(i + 1);
+                    ASSERT_EQ(database.get<&Box::width>(at), number) << i;
+                    ASSERT_EQ(database.get<&Box::number>(at), -std::int32_t(number)) << i;
+                    ASSERT_EQ(database.get<&Reach::near>(at), is_near_inside ? float(i) : 7) << i;
+                    ASSERT_EQ(database.get<&Reach::far>(at), is_near_inside ? 9 : i * 0.5) << i;
+                }
+                database.destroy(made);
+            }
+}
+
 TEST_F(Arguments, newcomers_with_the_highest_indices_come_with_others_that_have_rows) {
     const std::vector<Entity> made = make(70'000);
     ASSERT_TRUE(database.insert(made[0], 0, Mass{}).ok());

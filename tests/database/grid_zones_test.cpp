@@ -43,10 +43,34 @@ TEST(GridZones, positions_lie_in_their_tiles_and_outside_in_the_nearest) {
     EXPECT_EQ(grid.zone_of({1e30f, std::numeric_limits<float>::infinity(), 0}), 111u);
     EXPECT_EQ(grid.zone_of({-1e30f, -std::numeric_limits<float>::infinity(), 0}), 100u);
     EXPECT_EQ(grid.zone_of({NAN, 0, 0}), grid.large_zone());
+    EXPECT_EQ(grid.zone_of({0, NAN, 0}), grid.large_zone());
+    EXPECT_EQ(grid.zone_of({-10, -20, NAN}), 100u) << "the third is not asked for";
     EXPECT_EQ(grid.zone_of({-10, -20, 0}, 2.5f), 100u);
     EXPECT_EQ(grid.zone_of({-10, -20, 0}, 2.6f), 112u);
     const GridZones standing({.origin = {-1, 50, -3}, .tile_size = 1, .num_x = 4, .num_y = 4, .up = GridUp::kY});
     EXPECT_EQ(standing.zone_of({1.5f, 99, -1.5f}), 6u);
+}
+
+TEST(GridZones, a_box_or_sphere_that_is_none_touches_only_what_is_large) {
+    const GridZones grid({.origin = {-10, -20, 0}, .tile_size = 5, .num_x = 4, .num_y = 3, .first_zone = 100});
+    for (const Vec3 low : {Vec3{0, -12, 0}, Vec3{-8, 0, 0}, Vec3{NAN, -12, 0}, Vec3{-8, NAN, 0}}) {
+        ZoneSet zones;
+        grid.touch_box(low, {-5, -10, 0}, zones);
+        EXPECT_TRUE(zones == ZoneSet{grid.large_zone()}) << low.x << ", " << low.y;
+    }
+    for (const float radius : {-1.0f, NAN}) {
+        ZoneSet zones;
+        grid.touch_sphere({0, 0, 0}, radius, zones);
+        EXPECT_TRUE(zones == ZoneSet{grid.large_zone()}) << radius;
+    }
+    for (const Vec3 centre : {Vec3{NAN, 0, 0}, Vec3{0, NAN, 0}}) {
+        ZoneSet zones;
+        grid.touch_sphere(centre, 1, zones);
+        EXPECT_TRUE(zones == ZoneSet{grid.large_zone()}) << centre.x << ", " << centre.y;
+    }
+    ZoneSet point, box;
+    grid.touch_sphere({1, -12, 0}, 0, point), grid.touch_box({1, -12, 9}, {1, -12, 0}, box);
+    EXPECT_TRUE(point == (ZoneSet{grid.zone_of({1, -12, 0}), grid.large_zone()}) && point == box);
 }
 
 /// The rectangle of a tile; tiles at the border have no end.

@@ -150,5 +150,28 @@ TEST(PassedCommands, do_in_another_world_what_they_would_have_done_where_they_we
     }
 }
 
+TEST(PassedCommands, come_after_those_of_their_pass_and_before_those_of_later_passes) {
+    EntityManager entities;
+    World world(entities);
+    Database& database = world.database();
+    const Entity fish = *entities.create();
+    ASSERT_TRUE(database.insert(fish, 1, Spot{}).ok());
+    const auto pass_on = [&](std::uint32_t pass, Zone zone) {
+        give_command(world.directory(), {.kind = SavedCommandKind::kMove, .pass = pass, .entity = fish, .zone = zone});
+    };
+    const auto zone_then = [&] {
+        world.settle();
+        return database.find(fish).table->zone();
+    };
+    for (int frame = 0; frame < 3; ++frame) {  // what one frame has opened is used by the next
+        pass_on(2, 3), pass_on(1, 4), pass_on(2, 5), pass_on(1, 6);
+        EXPECT_EQ(zone_then(), 5u);
+        world.commands().move(fish, 7);
+        pass_on(0, 8);
+        world.commands().move(fish, 9);
+        EXPECT_EQ(zone_then(), 8u);
+    }
+}
+
 }  // namespace
 }  // namespace passed_commands_test
