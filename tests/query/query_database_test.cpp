@@ -372,6 +372,30 @@ TEST_F(DatabaseQueries, batches_of_jobs_start_at_their_own_rows_and_say_which_ar
     EXPECT_GT(num_batches, 3u);
 }
 
+TEST_F(DatabaseQueries, of_any_number_of_rows_those_that_are_enabled_are_visited_and_those_that_are_not) {
+    std::vector<Entity> all;
+    for (std::size_t count = 0; count < 131; ++count) {
+        std::set<Entity> asleep, awake;
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            const bool sleeps = (i * 7 + count) % 3 == 0;
+            if (sleeps)
+                add(std::span(all).subspan(i, 1), Asleep{});
+            else
+                remove<Asleep>(std::span(all).subspan(i, 1));
+            (sleeps ? asleep : awake).insert(all[i]);
+        }
+        ASSERT_EQ(visited(query<Read<&Position::heat>, With<Asleep>>(database)), asleep) << count;
+        ASSERT_EQ(visited(query<Read<&Position::heat>, Without<Asleep>>(database)), awake) << count;
+        all.push_back(create<Position, Asleep>(1, 0, Position{}, Asleep{})[0]);
+    }
+    for (; !all.empty(); all.pop_back()) {  // bits of the rows that were there stay
+        ASSERT_EQ(visited(query<Read<&Position::heat>, With<Asleep>>(database)).size() +
+                      visited(query<Read<&Position::heat>, Without<Asleep>>(database)).size(),
+                  all.size());
+        ASSERT_TRUE(database.destroy(all.back()));
+    }
+}
+
 TEST_F(DatabaseQueries, only_written_columns_of_visited_zones_are_marked) {
     const auto here = create<Position, Motion>(3000, 1, {}, {});
     const auto there = create<Position, Motion>(10, 2, {}, {});

@@ -331,6 +331,54 @@ TEST_F(ZoneFilesSave, a_file_that_was_cut_or_has_gone_is_whole_again_after_going
     EXPECT_EQ(pond.texts(), texts);
 }
 
+TEST_F(ZoneFilesSave, a_zone_that_left_twice_comes_back_as_it_was_at_the_frame_also_if_both_files_are_as_long) {
+    Pond pond(folder("zones"));
+    const Entity fish = pond.fill(1, 20)[3];
+    Frames frames(pond.world, 100);
+    struct Known {
+        float x;
+        std::uint64_t frame;
+    };
+    std::map<std::uint64_t, Known> by_length;
+    for (float x = 1.5f;; x += 1) {
+        ASSERT_TRUE(pond.zones.load(1).ok() && pond.world.set(fish, "spot.position", Vec3{x, 0, 0}).ok());
+        ASSERT_TRUE(pond.zones.unload(1).ok());
+        pond.world.step(0.1f);
+        const auto [known, is_new] =
+            by_length.try_emplace(pond.zones.statistics().file_bytes, Known{x, pond.world.frame()});
+        if (is_new) continue;
+        ASSERT_TRUE(frames.rewind(known->second.frame).ok() && pond.zones.load(1).ok());
+        EXPECT_EQ(pond.world.get<Vec3>(fish, "spot.position").value().x, known->second.x);
+        break;
+    }
+}
+
+TEST_F(ZoneFilesSave, who_dies_while_its_zone_is_away_is_not_looked_for_there_until_the_world_goes_back) {
+    Pond pond(folder("zones"));
+    const std::vector<Entity> fish = pond.fill(1, 6);
+    ASSERT_TRUE(pond.zones.unload(1).ok());
+    Frames frames(pond.world, 8);
+    const auto zones = [&] {
+        std::string text;
+        for (const Entity one : fish) text += pond.world.services().unloaded_zone_of(one) == kNoZone ? '-' : '1';
+        return text;
+    };
+    std::vector<std::string> known = {"111111"};
+    for (const std::size_t i : {4, 1, 2}) {
+        pond.entities.destroy(fish[i]);
+        pond.world.step(0.1f);
+        known.push_back(known.back());
+        known.back()[i] = '-';
+        EXPECT_EQ(zones(), known.back());
+    }
+    for (const std::uint64_t frame : {1u, 3u, 0u, 2u}) {
+        ASSERT_TRUE(frames.rewind(frame, LaterFrames::kUntilStep).ok());
+        EXPECT_EQ(zones(), known[frame]) << "frame " << frame;
+    }
+    ASSERT_TRUE(pond.zones.load_all().ok());
+    for (std::size_t i = 0; i < fish.size(); ++i) EXPECT_EQ(pond.sea.has_row(fish[i]), known[2][i] == '1') << i;
+}
+
 TEST_F(ZoneFilesSave, frames_that_are_not_kept_because_a_file_has_gone_are_logged_once) {
     Pond pond(folder("zones"));
     Frames frames(pond.world, 3);

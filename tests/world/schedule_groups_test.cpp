@@ -1,5 +1,6 @@
 // Groups of passes are enabled and disabled together.
 
+#include "shoal/state/snapshot.h"
 #include "shoal/world/schedule.h"
 
 #include "support/testing.h"
@@ -7,6 +8,7 @@
 
 #include <atomic>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -15,8 +17,8 @@ using namespace shoal;
 /// Passes that only record their names. Those of different groups conflict, and run in the order of adding.
 struct Named {
     Named() { schedule.set_strict(false); }
-    void add(const std::string& name) {
-        schedule.add(name, [this, name](PassContext&) { order += name; });
+    PassOrder add(const std::string& name) {
+        return schedule.add(name, [this, name](PassContext&) { order += name; });
     }
     std::string run() {
         order.clear();
@@ -75,6 +77,38 @@ TEST(ScheduleGroups, a_pass_that_joins_a_disabled_group_is_disabled) {
     passes.schedule.open_group("art");
     passes.add("d");
     EXPECT_EQ(passes.run(), "d");
+}
+
+TEST(ScheduleGroups, what_is_enabled_and_when_a_pass_is_due_are_saved_and_loaded) {
+    Named passes;
+    std::vector<std::uint64_t> seeds;
+    passes.add("p").every_frames(3);
+    for (const char* group : {"art", "physics"}) {
+        passes.schedule.open_group(group);
+        passes.add(group[0] == 'a' ? "d" : "q");
+    }
+    passes.schedule.add("seed", [&](PassContext& context) { seeds.push_back(context.random_seed); });
+    const auto set = [&](bool is_art, std::uint64_t seed) {
+        ASSERT_TRUE(passes.schedule.enable_group("art", is_art).ok() && passes.schedule.enable("q", !is_art).ok());
+        passes.schedule.set_seed(seed);
+    };
+    for (const bool is_art : {false, true}) {
+        set(is_art, 5);
+        passes.run(), passes.run();
+        Snapshot state;
+        SnapshotWriter to(state);
+        passes.schedule.save(to);
+        std::vector<std::string> runs;
+        for (int i = 0; i < 4; ++i) runs.push_back(passes.run());
+        const std::vector<std::uint64_t> known(seeds.end() - 4, seeds.end());
+        set(!is_art, 6);
+        passes.run();
+        EXPECT_NE(seeds.back(), known.back());
+        SnapshotReader from(state);
+        ASSERT_TRUE(passes.schedule.load(from).ok());
+        for (int i = 0; i < 4; ++i) EXPECT_EQ(passes.run(), runs[static_cast<std::size_t>(i)]) << i;
+        EXPECT_EQ(std::vector<std::uint64_t>(seeds.end() - 4, seeds.end()), known);
+    }
 }
 
 TEST(ScheduleGroups, an_unknown_group_is_an_error) {

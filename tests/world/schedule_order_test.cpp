@@ -478,8 +478,52 @@ TEST(ScheduleOrder, a_graph_has_what_passes_declare_and_the_waits_that_no_others
               "eat -> draw fish.hunger\n"
               "look => all fish.velocity\n"
               "draw -> all fish\n");
+    for (std::uint32_t place = 0; place < 7; ++place)
+        EXPECT_EQ(schedule.name_at(place), place == 0 || place > 5 ? "" : graph->passes[place - 1].name) << place;
     schedule.add("lost", nothing).after("nobody");
     EXPECT_FALSE(schedule.graph().ok());
+}
+
+TEST(ScheduleOrder, a_graph_has_levels_by_the_longest_way_and_knows_what_the_order_of_groups_asks_for) {
+    EntityManager entities;
+    PagePool pool;
+    Database database(entities, pool);
+    database.component<Fish>(), database.component<Shell>();
+    Manager<Fish> fish(entities, pool);
+    Schedule schedule;
+    const auto nothing = [](PassContext&) {};
+    schedule.add("a", {reads<&Fish::velocity>(fish)}, nothing);
+    schedule.add("b", {reads<&Fish::velocity>(fish)}, nothing).after("a");
+    schedule.add("c", {reads<&Fish::velocity>(fish)}, nothing);
+    schedule.open_group("late");
+    schedule.add("d", {reads(database)}, nothing).after("b").after("c");
+    schedule.open_group("");
+    schedule.add("e", {reads<&Fish::velocity>(fish)}, nothing).after("late");
+    schedule.add("f", nothing);
+    schedule.add("g", {writes<&Fish::velocity>(fish), writes(database)}, nothing);
+    const Result<ScheduleGraph> graph = schedule.graph();
+    ASSERT_TRUE(graph.ok());
+    std::string text;
+    for (const PassNode& pass : graph->passes) text += pass.name + ' ' + std::to_string(pass.level) + ' ';
+    EXPECT_EQ(text, "a 0 b 1 c 0 d 2 e 3 f 4 g 5 ");
+    text.clear();
+    for (const PassEdge& edge : graph->edges) {
+        text += graph->passes[edge.from].name + (edge.is_ordered ? "=>" : "->") + graph->passes[edge.to].name;
+        for (const std::string& name : edge.on) text += ' ' + name;
+        text += '\n';
+    }
+    EXPECT_EQ(text, "a=>b\nb=>d\nc=>d\nd=>e\ne->f fish.velocity\nf->g fish.velocity the database\n");
+    EXPECT_EQ(graph->passes[3].reads, std::vector<std::string>{"the database"}) << "which keeps several types";
+}
+
+TEST(ScheduleOrder, what_passes_asked_of_one_that_is_forgotten_is_asked_of_nobody) {
+    Named passes;
+    passes.add("a").before("x");
+    passes.add("x");
+    passes.add("b").after("x");
+    ASSERT_TRUE(passes.schedule.remove("x").ok());
+    passes.schedule.forget_order("x");
+    EXPECT_EQ(passes.run(), "ab");
 }
 
 }  // namespace

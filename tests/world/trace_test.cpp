@@ -4,9 +4,11 @@
 
 #include "shoal/base/clock.h"
 #include "shoal/world/schedule.h"
+#include "shoal/world/world.h"
 #include "support/testing.h"
 
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -64,6 +66,21 @@ TEST(Trace, shows_when_each_worker_worked_at_each_pass) {
     const std::uint32_t num_events = trace.num_events(0);
     schedule.run(threads, 0, 3);
     EXPECT_EQ(trace.num_events(0), num_events);
+}
+
+TEST(Trace, has_the_settle_of_a_world_in_the_frame_of_its_passes) {
+    EntityManager entities;
+    World world(entities);
+    Trace trace(1);
+    world.schedule().set_trace(&trace);
+    world.schedule().add("swim", [](PassContext&) {});
+    std::vector<std::string> events;
+    world.settle();
+    for (int i = 0; i < 2; ++i) world.step(0.1f);
+    for (std::uint32_t i = 0; i < trace.num_events(0); ++i)
+        events.push_back(std::string(trace.name(trace.event(0, i).name)) + ' ' +
+                         std::to_string(trace.event(0, i).frame));
+    EXPECT_EQ(events, (std::vector<std::string>{"settle 0", "swim 0", "settle 0", "swim 1", "settle 1"}));
 }
 
 TEST(Trace, may_follow_another_one_in_which_passes_have_other_numbers) {
