@@ -67,6 +67,24 @@ TEST(Snapshot, a_part_that_does_not_fit_is_an_error_that_names_it_and_changes_no
     EXPECT_EQ(ids[0] + ids[1] + ids[2], 27u);
 }
 
+TEST(Snapshot, may_take_64_times_the_bytes_of_its_file_and_at_least_a_gibibyte) {
+    constexpr std::uint64_t kGibibyte = std::uint64_t(1) << 30;
+    for (const std::uint64_t few : {std::uint64_t(0), std::uint64_t(1), kGibibyte / 64 - 1, kGibibyte / 64})
+        EXPECT_EQ(max_snapshot_bytes(few), kGibibyte) << few;
+    for (const std::uint64_t many : {kGibibyte / 64 + 1, kGibibyte}) EXPECT_EQ(max_snapshot_bytes(many), 64 * many);
+}
+
+TEST(Snapshot, parts_are_found_by_their_words_of_today_and_by_those_of_older_versions) {
+    const std::string now = "observers/observer/0/hull", then = Snapshot::older_path(now);
+    ASSERT_FALSE(then.empty() || then == now);
+    for (const std::string& written : {now, then}) {
+        Snapshot state;
+        SnapshotWriter(state).value(written, 7);
+        for (const std::string& asked : {now, then}) EXPECT_EQ(state.find(asked), 0u) << written << ", " << asked;
+        EXPECT_EQ(state.find("hull"), state.num_parts());
+    }
+}
+
 TEST(Snapshot, what_is_made_of_one_that_is_not_trusted_takes_no_more_memory_than_its_limit) {
     Snapshot state;
     SnapshotWriter(state).value("number", 1);

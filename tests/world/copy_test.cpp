@@ -375,6 +375,39 @@ TEST(FullHarbour, what_a_store_refuses_to_spawn_or_to_copy_by_command_leaves_not
     }
 }
 
+TEST(FullHarbour, commands_spawn_into_the_zones_that_they_name_and_copy_what_they_make_themselves) {
+    BlobWriter writer;
+    writer.set_name("keel");
+    const Keel keel{3, {}};
+    writer.add_component(writer.add_component_type(schema_of<Keel>()).value(), writer.add_entity({}),
+                         std::as_bytes(std::span(&keel, 1)));
+    const Blob blob = *Blob::load(writer.write().value());
+    EntityManager entities;
+    World world(entities);
+    Database& database = world.database({.first_zone = 2});
+    ASSERT_TRUE(world.directory().claim<Keel>(database).ok());
+    const Entity dead = *entities.create();
+    entities.destroy(dead);
+    for (int round = 0; round < 2; ++round) {
+        Commands& commands = world.commands();
+        const Entity spawned = commands.spawn(blob, RootPose{}, 3);
+        const Entity asked[] = {spawned,
+                                commands.spawn(blob, 5, {}),
+                                commands.spawn(blob),
+                                commands.spawn(blob, RootPose{}, 7),
+                                commands.spawn(blob, RootPose{}, 3),
+                                commands.copy(spawned)};
+        std::vector<Zone> zones;
+        for (const Entity one : asked)
+            commands.call(one, [&](Entity self) { zones.push_back(database.find(self).table->zone()); });
+        for (int i = 0; i < 3; ++i) static_cast<void>(commands.copy(dead));
+        world.settle();
+        EXPECT_EQ(zones, (std::vector<Zone>{3, 5, 2, 7, 3, 3}));
+        EXPECT_EQ(world.settle_statistics().last.num_created, 6u);
+        EXPECT_EQ(world.settle_statistics().last.num_dropped, 3u);
+    }
+}
+
 TEST_F(Harbour, of_several_tags_all_adds_after_the_last_remove_count_in_order) {
     const Entity entity = *entities.create();
     Commands& commands = world.commands();

@@ -350,7 +350,8 @@ TEST_F(OverriddenTexts, come_back_with_what_a_reload_brings_back_also_from_a_sav
 TEST_F(OverriddenTexts, of_spawns_that_wait_are_kept) {
     world.manager<DebugName>();
     world.observers().on_add<Tag>([&](std::span<const Entity>) {  // it runs just before the world collects
-        world.commands().spawn(named, kNoZone, {{"sign", "debug_name.name", typed}});
+        for (const AnyValue& name : {AnyValue("plain"), AnyValue(typed)})
+            world.commands().spawn(named, kNoZone, {{"sign", "debug_name.name", name}});
     });
     ASSERT_TRUE(world.manager<Tag>().add(*entities.create(), {}).ok());
     ASSERT_NO_FATAL_FAILURE(collect_in(world));
