@@ -214,6 +214,69 @@ TEST_F(Arguments, images_and_some_of_several_columns_may_lie_in_the_table_that_a
             }
 }
 
+TEST_F(Arguments, the_dead_among_the_entities_of_a_call_are_skipped_and_counted) {
+    for (const std::size_t count : {5u, 100u}) {
+        std::vector<Entity> made(count);
+        ASSERT_TRUE(database.create<Mass>(made, 0).ok());
+        const std::vector<Entity> dead = {made[1], made[count / 2], made[count - 1]};
+        entities.destroy(dead);  // their rows stay until the database settles
+        const auto num_living = static_cast<std::uint32_t>(count - dead.size());
+        const auto expect = [&](const Result<AddCounts>& counts, std::uint32_t num_added) {
+            ASSERT_TRUE(counts.ok()) << counts.message();
+            EXPECT_EQ(counts->num_added, num_added);
+            EXPECT_EQ(counts->num_set, num_living - num_added);
+            EXPECT_EQ(counts->num_skipped, dead.size());
+        };
+        const std::span<const Entity> all(made);
+        for (const bool is_settled : {false, true}) {
+            if (is_settled) database.settle({});
+            expect(database.add(all, Position{{1, 2, 3}}), is_settled ? 0 : num_living);
+            expect(database.add(all, Position{{4, 5, 6}}), 0);
+            expect(database.add(all, Disabled<Asleep>{}, Disabled<Hungry>{}), is_settled ? 0 : num_living);
+            expect(database.add(all, Hungry{}), num_living);
+            expect(database.add(all, Hungry{}), 0);
+            expect(database.add(all, Disabled<Hungry>{}), 0);
+            EXPECT_FALSE(database.has<Hungry>(made[0]));
+            expect(database.add(all, Hungry{}, Asleep{9}), num_living);
+            expect(database.add(all, Hungry{}, Disabled<Asleep>{}), 0);
+            expect(database.add(all, Hungry{}, Asleep{3}), num_living);
+            EXPECT_EQ(database.get<&Asleep::since>(database.find(made[0])), 3u);
+            expect(database.add(all, Marked{}, Velocity{}), is_settled ? 0 : num_living);
+        }
+        EXPECT_EQ(database.num_rows(), num_living);
+        EXPECT_EQ(database.add(all, Mass{1})->num_skipped, dead.size());
+        database.destroy(made);
+    }
+}
+
+TEST_F(Arguments, rows_of_those_that_a_callback_destroys_meanwhile_go_at_the_settle) {
+    std::vector<Entity> made(60);  // too many for a sweep
+    ASSERT_TRUE(database.create<Mass>(made, 4).ok());
+    EXPECT_FALSE(*database.move(made[0], 4)) << "it is there";
+    EXPECT_EQ(*database.move(made, 4), 0u);
+    struct Victims {
+        EntityManager& entities;
+        std::vector<Entity> left;
+    } victims{entities, {made[4], made[5]}};
+    const DestructionCallback callback = entities.add_destruction_callback(
+        [](void* context, std::span<const Entity>) {
+            auto& [all, left] = *static_cast<Victims*>(context);
+            if (left.empty()) return;
+            const Entity next = left.back();
+            left.pop_back();
+            all.destroy(next);
+        },
+        &victims);
+    EXPECT_EQ(database.destroy(std::span(made).first(2)), 2u);
+    EXPECT_EQ(entities.num_alive(), 56u);
+    entities.destroy(made[2]);
+    EXPECT_EQ(database.destroy(std::span(made).subspan(2, 2)), 1u) << "one of them has died before";
+    entities.remove_destruction_callback(callback);
+    database.settle({});
+    EXPECT_EQ(database.num_rows(), 54u);
+    database.destroy(made);
+}
+
 TEST_F(Arguments, newcomers_with_the_highest_indices_come_with_others_that_have_rows) {
     const std::vector<Entity> made = make(70'000);
     ASSERT_TRUE(database.insert(made[0], 0, Mass{}).ok());

@@ -116,6 +116,23 @@ TEST(WorldSettle, a_store_attached_by_a_destruction_callback_settles_with_the_ot
     beach.world.detach(claws.core());
 }
 
+TEST(WorldSettle, counts_the_rows_that_all_stores_remove) {
+    EntityManager entities;
+    World world(entities);
+    auto& shells = world.manager<Shell>();
+    Database& sea = world.database();
+    auto& claws = world.manager<Claw>();
+    std::vector<Entity> crabs(5);
+    ASSERT_TRUE(sea.create<Crab>(crabs, 0).ok() && shells.add(crabs).ok() && claws.add(crabs).ok());
+    for (const std::size_t count : {3u, 1u}) {
+        entities.destroy(std::span(crabs).first(count));
+        crabs.erase(crabs.begin(), crabs.begin() + static_cast<std::ptrdiff_t>(count));
+        world.settle();
+        EXPECT_EQ(world.settle_statistics().last.num_removed, 3 * count);
+    }
+    EXPECT_EQ(world.settle_statistics().total.num_removed, 12u);
+}
+
 TEST(WorldSettle, a_destruction_callback_may_spawn) {
     const std::vector<std::byte> bytes = nest_blob();
     const Result<Blob> nest = Blob::view(bytes);
