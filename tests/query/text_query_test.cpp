@@ -782,6 +782,18 @@ TEST(TextQuery, mistakes_are_shown_where_they_are) {
     }
     for (const char* text : {"crew.size < 255", "crew.size >= 0", "crew.size == 255"})
         EXPECT_TRUE(make_query(sea.entities, sea.stores, text).ok()) << text;
+    std::string terms = "body";
+    for (int i = 1; i < 100; ++i) terms += ",body";
+    EXPECT_TRUE(make_query(sea.entities, sea.stores, terms).ok());
+    EXPECT_EQ(make_query(sea.entities, sea.stores, terms + ",body").status().message(),
+              "1:501: there are more than 100 terms");
+    for (const char* text : {"&health, body, health", "health, body, &health"}) {
+        const Result<TextQuery> query = make_query(sea.entities, sea.stores, text);
+        ASSERT_TRUE(query.ok());
+        EXPECT_EQ(query->components().size(), 2u);
+        for (const TextComponent& component : query->components())
+            EXPECT_EQ(component.is_written, component.schema->name() == "health") << text;
+    }
     Diagnostics diagnostics;
     const std::uint32_t file = diagnostics.add_file("query", "body, helth < 10");
     EXPECT_FALSE(make_query(sea.entities, sea.stores, file, diagnostics).ok());

@@ -234,6 +234,12 @@ TEST(Accesses, conflict_when_one_writes_what_the_other_reads_or_writes) {
     EXPECT_FALSE(both(writes<&Fish::hunger>(fish), writes<&Fish::hunger>(others)));
     EXPECT_TRUE(both(writes<&Fish::hunger>(fish), reads(fish)));
     EXPECT_TRUE(both(reads<&Fish::hunger>(fish), writes(fish.core())));
+    const Access field = writes<&Fish::hunger>(fish);
+    Access component = reads<&Fish::velocity>(fish), of_others = component;
+    component.field = of_others.field = kAllFields;
+    of_others.component = ComponentId("shell");
+    EXPECT_TRUE(both(field, component));
+    EXPECT_FALSE(both(field, of_others));
     EXPECT_FALSE(both(writes(object), writes(fish)));
     EXPECT_TRUE(both(writes(object), reads(object)));
     EXPECT_TRUE(both(writes_everything(), reads(object)));
