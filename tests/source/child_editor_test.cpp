@@ -86,6 +86,27 @@ TEST(ChildEditor, the_steps_grow_like_the_number_of_changes) {
     }
 }
 
+TEST(ChildEditor, finds_each_entity_of_levels_of_any_width) {
+    for (std::uint32_t width = 1; width <= 20; ++width)
+        for (const std::string_view name : {"child", "grandchild"}) Tree(width).replace_all(name);
+}
+
+TEST_F(ManyChildren, a_name_that_was_deleted_is_found_again_where_a_change_adds_it) {
+    file("tree.sjson",
+         "components = { glow = {} } children = { a = { children = { x = {} q = {} } } b = { children = { x = {} } } k "
+         "= { "
+         "children = { z = {} } } }");
+    const auto composes_to = [&](const char* deleted) {
+        file("x.sjson", concat("prefab = \"tree\" deleted_children = [ ", deleted, " ] modified_children = { k = { ",
+                               "children = { x = {} } } x = { name = \"new\" } }"));
+        return outline("x.sjson");
+    };
+    EXPECT_EQ(composes_to("\"q\" \"b/x\" \"x\""), ". glow{}\n./a\n./b\n./k\n./k/z\n./k/x \"new\"\n");
+    EXPECT_EQ(diagnostics.num_warnings(), 0u) << diagnostics.format();
+    EXPECT_EQ(composes_to("\"b/x\" \"x\" \"x\""), ". glow{}\n./a\n./a/q\n./b\n./k\n./k/z\n./k/x \"new\"\n");
+    EXPECT_EQ(diagnostics.num_warnings(), 1u) << "of what was deleted twice\n" << diagnostics.format();
+}
+
 TEST_F(ManyChildren, forty_thousand_changed_children_compile) {
     for (const int count : {2'500, 40'000}) {
         const auto key = [](int i) { return concat('k', i); };

@@ -22,7 +22,8 @@ protected:
                 1] } } }
             glow = { spawn_order = 2 fields = { power = { type = float range = [0 10] default = 1 }  hue = int8
                      mode = { type = enum values = [soft hard] }  mesh = resource_id  tag = string_id
-                     label = { type = fixed_string capacity = 6 }  lit = bool  knots = { type = float array = 3 } } }
+                     label = { type = fixed_string capacity = 6 }  lit = bool  knots = { type = float array = 3 }
+                     weight = { type = double range = [0 10] }  count = int64 } }
             link = { spawn_order = -1 fields = { to = entity  both = { type = entity array = 2 } } }
             sound = { many = true fields = { volume = float } }
             path = { fields = { points = { type = blob_array of = vec3 }  frame = matrix } }
@@ -52,11 +53,13 @@ TEST_F(Compiler, every_field_type_comes_out_as_written) {  // req: D26 D4
         components = {
             transform = { position = [1 -2.5 3e2]  rotation = [0 0 1 0] }
             glow = { power = 3 hue = -5 mode = "hard" mesh = "lamps/a" tag = "warm" label = "abcde" lit = true
-                knots = [1 2 3] }
+                knots = [1 2 3] weight = 10 count = 9007199254740992.0 }
             path = { points = [[1 2 3] [4 5 6]] frame = [1 0 0 7  0 1 0 8  0 0 1 9] }
         })");
     const Blob x = blob("a/x.sjson");
     EXPECT_EQ(x.name(), "x");
+    EXPECT_EQ(value<double>(x, "glow", "weight"), 10) << "the greatest of its range";
+    EXPECT_EQ(value<std::int64_t>(x, "glow", "count"), 9007199254740992) << "the greatest that a double counts to";
     EXPECT_EQ(x.num_entities(), 1u);
     EXPECT_EQ(x.entity_name(0), "Lamp");
     EXPECT_EQ(x.guid(0), hash_text("g"));
@@ -106,6 +109,36 @@ TEST_F(Compiler, overrides_change_only_what_they_name) {  // req: G1 D4
     EXPECT_EQ(value<std::int8_t>(x, "glow", "hue", 1), 1);
     EXPECT_EQ(value<float>(x, "glow", "power", 2), 1) << "null is the default of the schema";
     EXPECT_EQ(value<float>(x, "glow", "power", 3), 5);
+    schema(
+        "components = { rope = { fields = { to = entity  length = float  name = { type = fixed_string capacity = 8 } } "
+        "} }");
+    file("rope.sjson", "components = { rope = { to = \"self\"  length = 3  name = \"mooring\" } }");
+    file("y.sjson", R"(entities = {
+        a = { prefab = "rope" }
+        b = { prefab = "rope" modified_components = { rope = { to = null length = 5 name = "b" } } }
+        c = { prefab = "rope" }
+    })");
+    const Blob y = blob("y.sjson");
+    for (std::size_t row = 0; row < 3; ++row) {
+        EXPECT_EQ(value<float>(y, "rope", "length", row), row == 1 ? 5 : 3) << "no user changes what another one gets";
+        EXPECT_EQ(value<EntityBits>(y, "rope", "to", row), row == 1 ? ~EntityBits(0) : row);
+        EXPECT_EQ(value<FixedString<8>>(y, "rope", "name", row),
+                  row == 1 ? FixedString<8>("b") : FixedString<8>("mooring"))
+            << "nothing stays of a longer text";
+    }
+}
+
+TEST_F(Compiler, an_empty_mapping_changes_no_pairs) {
+    schema(R"(components = { loot = { fields = { names = { type = blob_array of = string_id }
+        counts = { type = blob_array of = int32  keys = names  shorthand = true } } } })");
+    file("chest.sjson", "components = { loot = { gold = 3  gems = 2 } }");
+    file("x.sjson", R"(entities = { a = { prefab = "chest" modified_components = { loot = {} } }
+        b = { prefab = "chest" modified_components = { loot = { counts = {} } } } })");
+    const Blob x = blob("x.sjson");
+    EXPECT_EQ(value<BlobArrayBase>(x, "loot", "counts", 0).count, 2u);
+    EXPECT_EQ(value<BlobArrayBase>(x, "loot", "names", 0).count, 2u);
+    EXPECT_EQ(value<BlobArrayBase>(x, "loot", "counts", 1).count, 0u);
+    EXPECT_EQ(value<BlobArrayBase>(x, "loot", "names", 1).count, 0u);
 }
 
 TEST_F(Compiler, a_component_of_one_field_can_be_its_value) {
@@ -132,6 +165,25 @@ TEST_F(Compiler, references_find_self_parent_paths_and_names_from_the_inside_out
     EXPECT_EQ(both(1), (std::array<EntityBits, 2>{5, 0}));
     EXPECT_EQ(to(2), 5u);
     EXPECT_EQ(both(2), (std::array<EntityBits, 2>{~EntityBits(0), 4}));
+}
+
+TEST_F(Compiler, the_nearest_entity_of_a_name_is_meant_even_if_it_is_the_one_that_says_it) {
+    file("x.sjson", R"(entities = {
+        a = { name = "Rex" }
+        b = { name = "Rex" components = { link = { to = "Rex" } } children = { c = { components = { link = { to =
+            "../Rex" } } } } }
+        d = { name = "0A1B2C3D-ABCD-4C1B-8A77-0123456789EF" components = { link = { to =
+            "0A1B2C3D-ABCD-4C1B-8A77-0123456789EF" } } }
+    })");
+    const Blob x = blob("x.sjson");  // a b d b/c, with links in the order b d c
+    const BlobComponents& links = *x.find_components(ComponentId("link"));
+    for (std::size_t row = 0; row < 3; ++row) {
+        const std::uint32_t owner = links.entity_index[row], parent = x.parents()[owner];
+        EXPECT_EQ(value<EntityBits>(x, "link", "to", row), parent == kNoBlobEntity ? owner : parent);
+    }
+    file("y.sjson", "entities = { a = {} b = { components = { link = { to = \"../../a\" } } } }");
+    EXPECT_NE(errors("y.sjson").find("there is no entity \"../../a\""), std::string::npos)
+        << "nothing is above a root" << diagnostics.format();
 }
 
 TEST_F(Compiler, entities_lie_by_generation_zone_and_component_types_and_then_as_in_the_source) {
@@ -164,6 +216,7 @@ struct ModelEntity {
     std::uint32_t generation = 0, zone = 0;
     std::size_t number = 0;               // in the text, and the value of what it has
     std::vector<std::string_view> types;  // sorted
+    std::size_t num_components = 0;       // of some types it has several
     std::string kind() const {
         std::string text;
         for (const std::string_view type : types) text += concat(type, ' ');
@@ -199,7 +252,11 @@ private:
             if (random_.below(2) == 0) continue;
             made.types.push_back(type);
             if (type == "zone") made.zone = random_.below(3);
-            text += type == "glow"        ? concat("glow = { label = \"", made.number, "\" } ")
+            const bool has_two = type == "sound" && random_.below(2) == 0;
+            made.num_components += has_two ? 2 : 1;
+            text += type == "glow" ? concat("glow = { label = \"", made.number, "\" } ")
+                    : has_two
+                        ? concat("sound = ", made.number, " more = { type = \"sound\"  volume = ", made.number, " } ")
                     : type == "sound"     ? concat("sound = ", made.number, ' ')
                     : type == "transform" ? concat("transform = { position = [", made.number, " 0 0] } ")
                                           : concat("zone = ", made.zone, ' ');
@@ -248,7 +305,7 @@ TEST_F(Compiler, random_levels_lie_sorted_with_parents_first_and_the_values_that
             const std::uint32_t parent = x.parents()[i];
             ASSERT_EQ(parent == kNoBlobEntity ? "" : wanted[parent].path, wanted[i].parent);
             ASSERT_TRUE(parent == kNoBlobEntity || parent < i);
-            num_components += wanted[i].types.size();
+            num_components += wanted[i].num_components;
         }
         for (const BlobComponents& type : x.component_types())
             for (std::size_t row = 0; row < type.count(); ++row, ++num_found) {
@@ -270,21 +327,22 @@ TEST_F(Compiler, transforms_lie_depth_first_whatever_the_order_of_the_entities) 
             b = { components = { transform = {} sound = 1 }  children = { c = { components = { transform = {} } } } }
             d = { components = { transform = {} } } } }
         e = { components = { transform = {} sound = 1 }  children = { f = { components = { transform = {} } } } }
+        g = { components = { transform = {} }  children = { h = { components = { transform = {} } } } }
     })");
     const Blob x = blob("x.sjson");
     const std::span<const std::uint32_t> owners = x.find_components(ComponentId("transform"))->entity_index;
     std::string depth_first;
     for (const std::uint32_t owner : owners)
-        for (const char* path : {"a", "a/b", "a/b/c", "a/d", "e", "e/f"})
+        for (const char* path : {"a", "a/b", "a/b/c", "a/d", "e", "e/f", "g", "g/h"})
             if (x.guid(owner) == hash_text(path)) depth_first += std::string_view(path).back();
-    EXPECT_EQ(depth_first, "abcdef");
+    EXPECT_EQ(depth_first, "abcdghef") << "trees lie as their roots do";
     EXPECT_FALSE(std::is_sorted(owners.begin(), owners.end())) << "entities lie by generation";
 }
 
 TEST_F(Compiler, a_reference_to_nobody_or_to_several_is_an_error) {
     file("x.sjson",
-         "entities = {\n a = { name = \"N\" }\n b = { name = \"N\" components = { link = { to = \"nobody\" } } }\n c = "
-         "{ components = { link = { to = \"N\" } } } }");
+         "entities = {\n a = { name = \"N\" }\n b = { name = \"M\" components = { link = { to = \"nobody\" } } }\n c = "
+         "{ components = { link = { to = \"N\" } } }\n d = { name = \"N\" } }");
     const std::string text = errors("x.sjson");
     EXPECT_NE(text.find("3:48: error: component \"link\", field \"to\": there is no entity \"nobody\"; write a name, a "
                         "GUID path, `parent`, `self` or null"),
@@ -315,6 +373,9 @@ TEST_F(Compiler, an_unknown_component_is_an_error_with_a_hint) {
                         "that says `unknown_components = keep`"),
               std::string::npos)
         << text;
+    file("y.sjson", "components = { c1 = { _type = \"zzz\" data = {} } }");
+    EXPECT_NE(errors("y.sjson").find("y.sjson:1:31: error: there is no component type \"zzz\""), std::string::npos)
+        << diagnostics.format();
 }
 
 TEST_F(Compiler, wrong_values_say_what_where_and_what_to_do) {  // req: D31
@@ -328,6 +389,10 @@ TEST_F(Compiler, wrong_values_say_what_where_and_what_to_do) {  // req: D31
               "the number does not fit an int8; write a number from -128 to 127, without point or exponent"},
              {"glow = { power = 1 data = { hue = 1 } }",
               "component \"glow\" has the field \"power\" beside its `data`; move it into `data`"},
+             {"glow = { data = { type = \"glow\" } }", "component \"glow\" has no field \"type\""},
+             {"glow = { weight = 11 }", "11 is out of range; write a number from 0 to 10"},
+             {"glow = { count = 9007199254740994.0 }", "the number does not fit an int64; write a number from"},
+             {"path = { frame = [[1 0 0 0] [0 1 0 0] [0 0 1 0 0]] }", "this is not a row of 4 numbers"},
              {"glow = { hue = 1.5 }", "this is a number, but the field is an int8; write a whole number"},
              {"glow = { mode = \"sfot\" }", "\"sfot\" is not one of its values; choose one of soft, hard"},
              {"glow = { mode = 1 }", "this is an integer, but the field is an enum; write one of soft, hard"},
@@ -359,10 +424,17 @@ TEST_F(Compiler, many_errors_are_reported_at_once_and_those_of_a_prefab_once) { 
          R"(entities = { a = { prefab = "lamp" } b = { prefab = "lamp" } c = { prefab = "none" } d = { components =
             { trnsform = {} } } })");
     EXPECT_EQ(compiled("x.sjson").message(), "x.sjson: 4 errors");
+    file("y.sjson", R"(prefab = "good" modified_components = { glow = { data = { type = "glow" } } })");
+    file("good.sjson", "components = { glow = {} }");
+    EXPECT_NE(errors("y.sjson").find("component \"glow\" has no field \"type\""), std::string::npos)
+        << "inside of `data`, no key repeats the type";
 }
 
 TEST_F(Compiler, errors_come_in_the_order_of_the_source) {
     schema("components = { apple = { fields = { size = float } } berry = { fields = { size = float } } }");
+    const std::uint32_t before = diagnostics.add_file("before", "ab");
+    diagnostics.warning({before, 1}, "b");
+    diagnostics.warning({before, 0}, "a");
     file(
         "x.sjson",
         "children = {\na = { components = { berry = { sise = 1 } } }\nb = { components = { apple = { size = \"red\" } "
@@ -371,7 +443,8 @@ TEST_F(Compiler, errors_come_in_the_order_of_the_source) {
     EXPECT_FALSE(compiled("x.sjson").ok());
     std::vector<std::uint32_t> lines;
     for (const Diagnostic& entry : diagnostics.entries()) lines.push_back(diagnostics.locate(entry.position).line);
-    EXPECT_EQ(lines, (std::vector<std::uint32_t>{2, 3, 4, 4, 5})) << diagnostics.format();
+    EXPECT_EQ(lines, (std::vector<std::uint32_t>{1, 1, 2, 3, 4, 4, 5})) << diagnostics.format();
+    EXPECT_EQ(diagnostics.entries()[0].message, "b") << "what was told before stays where it is";
 }
 
 TEST_F(Compiler, a_bad_reference_in_a_prefab_is_reported_once) {
@@ -407,13 +480,13 @@ TEST_F(Compiler, what_no_schema_knows_is_kept_as_text_counted_and_named_in_a_war
             2] } } } { _guid = "c2" _type = "magic" data = { a = 1 b = 2 } } ])");
     file("x.level", R"(sky = "blue" units = [
         { _guid = "a" prefab = "lamp" layer = 3 editor = {} }
-        { _guid = "b" prefab = "lamp" modified_components = { #c1 = { data = { halo = { size = 5 } } } #c2 = { data
+        { _guid = "b" prefab = "lamp" modified_components = { #c1 = { _more = 2 data = { halo = { size = 5 } } } #c2 = { data
             = { b = 3 } } } } ])");
     const Result<CompiledSource> source = compiled("x.level");
     ASSERT_TRUE(source.ok()) << diagnostics.format();
     EXPECT_EQ(source->num_kept_components, 2u);
-    EXPECT_EQ(source->num_kept_fields, 6u);
-    EXPECT_EQ(source->num_warnings, 5u);
+    EXPECT_EQ(source->num_kept_fields, 7u);
+    EXPECT_EQ(source->num_warnings, 6u);
     const std::string text = diagnostics.format();
     for (const std::string_view warning :
          {"kept 2 components of type \"magic\" as text; no schema knows this type",
@@ -433,7 +506,7 @@ TEST_F(Compiler, what_no_schema_knows_is_kept_as_text_counted_and_named_in_a_war
     EXPECT_EQ(kept, (std::map<std::string, std::string>{{"0 magic", "{a=1 b=2}"},
                                                         {"1 magic", "{a=1 b=3}"},
                                                         {"0 glow", "{_extra=1 halo={size=1 tint=[1 2]}}"},
-                                                        {"1 glow", "{_extra=1 halo={size=5 tint=[1 2]}}"},
+                                                        {"1 glow", "{_extra=1 halo={size=5 tint=[1 2]} _more=2}"},
                                                         {"0 ", "{layer=3}"},
                                                         {"-1 ", "{sky=blue}"}}));
     file("base.sjson", "layer = 1\ncomponents = { glow = { halo = 1 } }\n");

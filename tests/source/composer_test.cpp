@@ -16,7 +16,7 @@ TEST_F(Composer, a_prefab_is_found_in_the_folder_of_the_source) {  // req: G1
 }
 
 TEST_F(Composer, roots_are_searched_in_order_and_extensions_within_each) {  // req: G12
-    options.compose.roots = {"mine", "theirs"};
+    options.compose.roots = {"mine//", "theirs"};
     file("levels/x.sjson",
          R"(entities = { a = { prefab = "coral" } b = { prefab = "weed" } c = { prefab = "weed.unit" } })");
     file("theirs/coral.sjson", "components = { old = {} }");
@@ -73,7 +73,10 @@ TEST_F(Composer, a_prefab_name_cannot_leave_the_roots) {
         file("x.sjson", concat("prefab = \"", name, "\""));
         EXPECT_NE(errors("x.sjson").find("cannot be used: it " + why), std::string::npos) << diagnostics.format();
     }
-    for (const std::string_view name : {"$/a", "$1", "$a/b", "..a", "a..", ".a", "1/a"}) {
+    const std::string longest(1024, 'a');
+    file("x.sjson", concat("prefab = \"a", longest, "\""));
+    EXPECT_NE(errors("x.sjson").find("cannot be used: it is too long"), std::string::npos);
+    for (const std::string_view name : {"$/a", "$1", "$a/b", "..a", "a..", ".a", "1/a", longest.c_str()}) {
         SCOPED_TRACE(name);
         file(concat(name, ".sjson"), "components = { glow = {} }");
         file("x.sjson", concat("prefab = \"", name, "\""));
@@ -105,6 +108,9 @@ TEST_F(Composer, a_prefab_is_read_once_however_often_it_is_used) {  // req: G2
     const std::optional<Composition> composition = composed("x.sjson");
     ASSERT_TRUE(composition && composition->entities().size() == 600);
     EXPECT_EQ(files.num_reads(), 3u);
+    std::size_t num_read = 0;
+    for (const SourceDependency& each : composition->dependencies()) num_read += each.kind == DependencyKind::kSource;
+    EXPECT_EQ(num_read, 3u);
     EXPECT_EQ(composition->entities()[0].entity->components.data(),
               composition->entities()[599].entity->components.data())
         << "the merged prefab is shared";
@@ -223,6 +229,11 @@ TEST_F(Composer, edits_reach_the_entity_and_its_whole_prefab_chain) {  // req: G
               "a glow{power=2 hue=3} tag{text=x} own{n=2}\na/k\n"
               "b glow{power=2 hue=1} tag{text=m}\nb/k\n"
               "c glow{power=1 hue=1}\nc/k\n");
+    file("one.sjson", "components = { magic = { a = 1 }  c = { type = \"spell\" a = 1 } }");
+    file("two.sjson", "prefab = \"one\" modified_components = { magic = 5  c = { data = { type = \"loud\" } } }");
+    file("y.sjson", "prefab = \"two\" modified_components = { magic = { b = 2 } }");
+    EXPECT_EQ(outline("two.sjson"), ". magic5 c:spell{a=1 type=loud}\n") << "a value replaces all fields";
+    EXPECT_EQ(outline("y.sjson"), ". magic{b=2} c:spell{a=1 type=loud}\n");
 }
 
 TEST_F(Composer, a_descendant_is_named_by_path_or_found_deeper) {  // req: G1
@@ -254,6 +265,10 @@ TEST_F(Composer, marks_of_a_conflict_are_told_as_such_in_every_format) {
             << said;
         EXPECT_NE(said.find(concat(name, end, ": note: it ends here")), std::string::npos) << said;
     }
+    file("z.sjson", "glow = {\r\n<<<<<<<\r\n=======\r\n>>>>>>>\r\n}\r\n");
+    EXPECT_FALSE(composed("z.sjson"));
+    EXPECT_NE(diagnostics.format().find("z.sjson:2:1: error: a merge has left 1 conflict"), std::string::npos)
+        << diagnostics.format();
     file("y.sjson", "tag = { text = \"\"\"\n<<<<<<< a\n>>>>>>> b\n\"\"\" }\n");
     EXPECT_EQ(outline("y.sjson"), ". tag{text=\n<<<<<<< a\n>>>>>>> b\n}\n") << "a text may say so";
 }
@@ -349,6 +364,8 @@ TEST_F(Composer, strict_makes_a_stale_override_an_error) {
     EXPECT_TRUE(compiled("x.sjson").ok());
     options.strict = true;
     EXPECT_EQ(compiled("x.sjson").message(), "x.sjson: 1 warning, which counts as an error here");
+    file("y.sjson", "components = { glow = {} }");
+    EXPECT_TRUE(compiled("y.sjson").ok()) << "warnings of other sources do not count";
 }
 
 TEST_F(Composer, a_cycle_is_an_error_with_the_whole_chain) {  // req: G2
@@ -418,10 +435,14 @@ TEST_F(Composer, a_key_that_an_entity_does_not_have_is_an_error_unless_ignored_o
                         "rest, or list `editor` under `ignored_keys` in a schema file, which keeps the name"),
               std::string::npos)
         << text;
+    file("w.sjson", "components = { glow = {} }\neditor = { locked = true }\n");
+    EXPECT_NE(errors("w.sjson").find("w.sjson:2:1: error: only the `name` in the `editor`"), std::string::npos);
     file("y.sjson", "editor = { name = \"Bob\" } components = { glow = {} }");
     EXPECT_EQ(outline("y.sjson"), ". \"Bob\" glow{}\n");
     const std::size_t num_errors = diagnostics.num_errors();
-    options.rules.ignored_keys = {"editor", "children"};
+    options.rules.ignored_keys = {"editor", "children", "shade"};
+    file("v.sjson", "entities = { a = { glow = {}  shade = { dark = 1 } } }");
+    EXPECT_EQ(outline("v.sjson"), "a glow{}\n") << "the short form, too";
     file("z.sjson", "editor = { name = \"Bob\" locked = true } components = { glow = {} } children = { k = {} }");
     EXPECT_EQ(outline("z.sjson"), ". \"Bob\" glow{}\n./k\n") << "what means something is not ignored";
     EXPECT_EQ(diagnostics.num_errors(), num_errors) << diagnostics.format();
@@ -532,6 +553,9 @@ TEST_F(Composer, a_schema_says_whether_units_or_entities_count) {
     EXPECT_EQ(outline("x.sjson"), "u glow{}\n");
     file("one.sjson", R"(entities = [ { _guid = "e" components = { glow = {} } } ])");
     EXPECT_EQ(outline("one.sjson"), "e glow{}\n") << "where there is one, it counts";
+    schema("level_entities = entities");
+    file("other.sjson", R"(units = [ { _guid = "u" components = { glow = {} } } ])");
+    EXPECT_EQ(outline("other.sjson"), "u glow{}\n");
     schema("level_entities = both");
     EXPECT_EQ(outline("x.sjson"), "u glow{}\ne glow{}\n");
     EXPECT_EQ(diagnostics.num_errors(), 1u) << diagnostics.format();
@@ -616,6 +640,9 @@ TEST_F(Composer, a_mistyped_root_of_a_level_is_recognised) {
     EXPECT_NE(errors("x.sjson").find("there is no component type \"unit\""), std::string::npos)
         << "an entity inside has no `units`\n"
         << diagnostics.format();
+    file("x.sjson", "children = { a = { components = { glow = {} } entites = [] } }\n");
+    const std::string inside = errors("x.sjson");
+    EXPECT_NE(inside.find("an entity has no key \"entites\"; remove it"), std::string::npos) << inside;
 }
 
 TEST_F(Composer, what_is_not_what_it_should_be_is_an_error_each) {
@@ -623,6 +650,7 @@ TEST_F(Composer, what_is_not_what_it_should_be_is_an_error_each) {
              {"prefab = 3", "`prefab` is an integer; write the name of a resource, or null"},
              {"name = []", "`name` is a list; write a string"},
              {"units = [ { _guid = 3 } ]", "`_guid` is an integer; write a string"},
+             {"components = [ { _guid = 3 type = \"glow\" } ]", "`_guid` is an integer; write a string"},
              {"components = 3", "`components` is an integer; write a list, or a mapping by GUID or name"},
              {"components = [ 3 ]", "an element of `components` is an integer; write a mapping"},
              {"components = [ {} ]", "a component in a list has no type; give it a `type`"},
@@ -730,6 +758,9 @@ TEST_F(Composer, what_is_null_or_repeated_means_what_it_says) {
               "a \"A\" transform{position=[1 1 1]} glow{power=1}\na/k1\n"
               "b transform{position=[4 5 6] scale=3}\nc glow{id=5} lampnull\n"
               "d transform{position=[7 8 9] scale=2} glow{power=1}\nd/k1\n[4]\ne\n[6]\n");
+    file("z.sjson", "prefab = \"tree\" children = [ {} { id = \"k2\" } {} ]");
+    EXPECT_EQ(outline("z.sjson"), ". transform{position=[1 1 1]} glow{power=1}\n./k1\n./[0]\n./k2\n./[2]\n")
+        << "numbers count what the text lists, and not what it inherits";
     EXPECT_EQ(diagnostics.format(), "");
     file("y.sjson", "prefab = \"tree\"\nchildren = { k2 = {} k1 = {} }\n");
     EXPECT_TRUE(composed("y.sjson"));

@@ -101,8 +101,11 @@ TEST_F(Inputs, each_kind_of_change_is_told_by_the_name_of_what_changed) {  // re
     files.add("mine/x.sjson", "prefab = \"reef/coral\" components = { other = {} }");
     files.add("theirs/reef/coral.json", R"({"components": {"glow": {"power": 1}}})");
     SourceInputs inputs;
-    ASSERT_FALSE(compile("mine/x.sjson", &inputs).empty()) << messages;
-    EXPECT_EQ(changes(inputs), "");
+    for (int i = 0; i < 2; ++i) {
+        ASSERT_FALSE(compile("mine/x.sjson", &inputs).empty()) << messages;
+        EXPECT_EQ(changes(inputs), "");
+        EXPECT_EQ(inputs.types.size(), 2u) << "those of the last compilation";
+    }
 
     files.add("theirs/reef/coral.json", R"({"components": {"glow": {"power": 2}}})");
     EXPECT_EQ(changes(inputs), "content: reef/coral.json changed\n");
@@ -278,6 +281,11 @@ TEST_F(Inputs, a_blob_says_the_same_as_the_compiler) {  // req: D31
         inputs_of_blob(*blob, {"mine"}).message(),
         "the file \"$1/coral.sjson\" was found in root 2, but 1 root is given; give the roots that it was compiled "
         "with, in their order");
+    options.compose.roots = {"mine"};
+    files.add("mine/y.sjson", "components = { glow = {} }");
+    EXPECT_EQ(inputs_of_blob(*Blob::load(compile("mine/y.sjson")), {"mine", "theirs"}).message(),
+              "the file \"y.sjson\" was found in the only root, but 2 roots are given; give the roots that it was "
+              "compiled with, in their order");
     EXPECT_EQ(inputs_of_blob(*Blob::load(*BlobWriter().write()), {"mine"}).message(),
               "the blob does not say what it was made from; compile it with this version of shoal");
 }
@@ -343,6 +351,14 @@ TEST_F(Inputs, stamps_spare_reading_but_not_those_of_files_that_were_young) {
     files.now += 5 * kSecond;
     EXPECT_EQ(reads(looked), 1u);
     EXPECT_EQ(reads(looked), 0u);
+
+    MemoryFiles plain;
+    InputFiles unstamped(plain);
+    for (const char* text : {"one", "two"}) {
+        plain.add("a", text);
+        unstamped.look_again();
+        EXPECT_EQ(unstamped.hash("a"), content_hash(text)) << "a file without a stamp is read each time";
+    }
 
     InputFiles told(files);
     EXPECT_FALSE(told.stamp_for("a", content_hash("six"), files.now - 6 * kSecond)) << "it was changed after that";

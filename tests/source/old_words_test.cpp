@@ -51,6 +51,12 @@ TEST_F(OldWords, data_are_properties_and_the_warning_says_so_with_its_place) {
     ASSERT_TRUE(now.ok()) << diagnostics.format();
     EXPECT_EQ(diagnostics.num_warnings(), 4u) << "no more of them";
     EXPECT_EQ(dump_of(old->blob), dump_of(now->blob));
+    schema("components = { data = { fields = { crew = float } } }");
+    file("y.sjson", "components = { data = { crew = 4 } }");
+    const Result<CompiledSource> own = compiled("y.sjson");
+    ASSERT_TRUE(own.ok()) << diagnostics.format();
+    EXPECT_EQ(diagnostics.num_warnings(), 4u) << "a type of the program of that name is meant";
+    EXPECT_NE(Blob::load(own->blob)->find_components(ComponentId("data")), nullptr);
 }
 
 }  // namespace

@@ -48,6 +48,14 @@ TEST_F(Origins, each_text_that_says_something_of_an_entity_is_named_from_the_pre
     EXPECT_EQ(origins("a/left"), "coral.sjson:2 body mass place\nreef.sjson:6 changes body place\n");
     EXPECT_EQ(origins("b"), "coral.sjson:2 body mass place\npatch.sjson:2 changes body mass size\n");
     EXPECT_EQ(origins("c"), "");
+    file("wrapped.sjson",
+         "entities = { w = { components = [\n"
+         "  { _guid = \"c1\" _type = \"body\" data = { type = \"round\" } }\n"
+         "  { _guid = \"c2\" _type = \"tag\" text = \"big\" } ] } }\n");
+    const std::optional<Composition> wrapped = composed("wrapped.sjson");
+    ASSERT_TRUE(wrapped) << diagnostics.format();
+    EXPECT_EQ(text_of(layer_origins(*wrapped, diagnostics, hash_bytes("w", 1))),
+              "wrapped.sjson:2 body type\nwrapped.sjson:3 tag text\n");
 
     std::string printed;
     const std::uint64_t guid = hash_bytes("b", 1);

@@ -131,6 +131,46 @@ TEST_F(SchemaFile, declarations_that_differ_in_any_mark_are_contradictory) {
         }
 }
 
+TEST_F(SchemaFile, declarations_that_differ_in_a_mark_of_the_component_are_contradictory) {
+    const std::string marks[] = {
+        "", "version = 2 ", "whole = true ", "many = true ", "enableable = true ", "singleton = true "};
+    for (const std::string& first : marks)
+        for (const std::string& second : marks) {
+            ComponentRegistry both;
+            SourceRules rules;
+            Diagnostics told;
+            const auto declare = [&](const std::string& mark) {
+                const std::string text = concat("components = { a = { ", mark, "fields = { x = float } } }");
+                return read_schema_text(told.add_file("test.schema.sjson", text), both, rules, told);
+            };
+            ASSERT_TRUE(declare(first)) << told.format();
+            EXPECT_EQ(declare(second), first == second) << first << "and " << second;
+        }
+}
+
+TEST_F(SchemaFile, a_second_file_adds_what_the_first_one_does_not_say) {
+    schema("components = { glow = { fields = { power = float } } }");
+    schema("components = { glow = { renamed_from = gleam  fields = { power = float } } }");
+    schema("components = { glow = { fields = { power = float } } }");
+    EXPECT_EQ(registry.find_current(ComponentId("gleam")), registry.find("glow"));
+    EXPECT_NE(schema_errors("components = { glow = { renamed_from = glare  fields = { power = float } } }")
+                  .find("has other `migrations` or `renamed_from` than before"),
+              std::string::npos)
+        << diagnostics.format();
+}
+
+TEST_F(SchemaFile, the_most_fields_are_taken_and_one_more_refused) {
+    std::string fields;
+    for (std::size_t i = 0; i < kMaxFields; ++i) append_text(fields, concat("f", i, " = int8 "));
+    schema(concat("components = { most = { fields = { ", fields, "} } }"));
+    EXPECT_EQ(registry.find("most")->schema->fields().size(), kMaxFields);
+    EXPECT_NE(
+        schema_errors(concat("components = { more = { fields = { ", fields, "more = int8 } } }"))
+            .find(concat("component \"more\" has ", kMaxFields + 1, " fields; a component has at most ", kMaxFields)),
+        std::string::npos)
+        << diagnostics.format();
+}
+
 TEST_F(SchemaFile, a_declaration_in_cpp_counts_too) {
     ComponentDefinition definition;
     definition.name = "glow";

@@ -93,7 +93,7 @@ void expect_equal(const Schema& a, const Schema& b) {
 
 TEST_F(SchemaWriter, what_it_writes_declares_the_same_types) {
     const SchemaDeclaration all[] = {{&schema_of<ship::Hull>(), 7},
-                                     {&schema_of<ship::Whole>()},
+                                     {&schema_of<ship::Whole>(), -2},
                                      {&schema_of<ship::Wind>()},
                                      {&schema_of<ship::Mark>()},
                                      {&schema_of<ship::Rope>()}};
@@ -128,6 +128,10 @@ struct Named {
     StringId home{"reef"};
 };
 SHOAL_COMPONENT(Named, home)
+struct Places {
+    std::array<StringId, 2> homes{StringId("reef"), StringId("wreck")};
+};
+SHOAL_COMPONENT(Places, homes)
 struct Gap {
     float a = 0;
     float hidden = 0;
@@ -155,6 +159,9 @@ TEST_F(SchemaWriter, what_text_cannot_say_is_an_error_that_names_it) {
     const SchemaDeclaration named[] = {{&schema_of<Named>()}};
     const Result<std::string> text = write_schema_text(named, PlainNames(&texts));
     EXPECT_TRUE(text) << text.message();
+    const SchemaDeclaration places[] = {{&schema_of<Places>()}};
+    EXPECT_EQ(write_schema_text(places, PlainNames(&texts)).message(),
+              "component \"places\" cannot be declared as text: field \"homes\" has a default whose text is not known");
 }
 
 TEST_F(SchemaWriter, a_world_exports_what_its_stores_take) {

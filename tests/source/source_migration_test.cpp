@@ -79,6 +79,31 @@ TEST_F(SchemaMigrations, set_values_that_later_versions_convert_if_they_have_a_t
     EXPECT_EQ(values_of(blob), "{body={mass=3.5 x=1 y=2}}\n");
 }
 
+TEST_F(SchemaMigrations, may_say_all_that_their_version_and_later_ones_make_of_a_field) {
+    const auto body = [](std::string_view migrations, std::string_view fields) {
+        return concat("components = { body = { version = 3  migrations = [ ", migrations, " ] fields = { ", fields,
+                      " } } }");
+    };
+    const auto is_taken = [&](const std::string& text) {
+        ComponentRegistry own;
+        SourceRules rules;
+        Diagnostics told;
+        const bool taken = read_schema_text(told.add_file("test.schema.sjson", text), own, rules, told);
+        EXPECT_EQ(told.num_errors(), taken ? 0u : 1u) << told.format();
+        return taken;
+    };
+    EXPECT_TRUE(is_taken(body("{ from = 1  rename = { dims = size }  split = { size = [width length] } }",
+                              "width = float  length = float")))
+        << "a new name that the same step splits";
+    EXPECT_TRUE(is_taken(body("{ from = 2  set = { mass = 3 } } { from = 1  remove = [mass] }", "mass = float")))
+        << "what an earlier step removed, whatever the order of the text";
+    EXPECT_FALSE(is_taken(body("{ from = 1  set = { mass = 3 } } { from = 2  remove = [mass] }", "x = float")));
+    EXPECT_TRUE(is_taken(body("{ from = 1  convert = { turn = quaternion } }", "turn = quaternion")));
+    EXPECT_FALSE(is_taken(body("{ from = 1  convert = { turn = matrix } }", "turn = matrix")));
+    EXPECT_TRUE(is_taken(body("{ from = 1  join = { all = [a b c d] } }", "all = vec4")));
+    EXPECT_FALSE(is_taken(body("{ from = 1  join = { all = [a b c d e] } }", "all = vec4")));
+}
+
 TEST_F(SchemaMigrations, may_stand_in_two_schema_files_if_they_are_the_same) {
     schema(kBodyV3);
     schema(kBodyV3);
@@ -250,6 +275,38 @@ TEST_F(OldSources, that_change_a_part_of_what_is_newer_are_refused) {
               std::string::npos);
     file("both.sjson", "prefab = \"newest\"\nmodified_components = { body = { x = 6  y = 7 } }");
     EXPECT_EQ(values("both.sjson"), "{body={armor=4 width=0 length=0 mode=run ammo=0 mass=1 place=[6 7]}}\n");
+    file("two.sjson", "entities = { a = { prefab = \"part\" }  b = { prefab = \"part\" } }");
+    EXPECT_EQ(compiled("two.sjson").message(), "two.sjson: 1 error") << "told once for all that use it";
+}
+
+TEST_F(OldSources, are_of_the_oldest_of_several_versions_in_whatever_order_their_schemas_are_read) {
+    schema(R"(components = { lamp = { version = 3
+        migrations = [ { from = 1  rename = { a = b } } { from = 2  rename = { b = c } } ]  fields = { c = float } } })");
+    const std::string first = "components = { lamp = { fields = { a = float } } }",
+                      second = "components = { lamp = { version = 2  fields = { b = float } } }";
+    file("x.sjson", "components = { lamp = { a = 4 } }");
+    file("y.sjson", "_versions = { lamp = 2 } components = { lamp = { b = 5 } }");
+    file("z.sjson", "_versions = { lamp = 3 } components = { lamp = { other = 5 } }");
+    for (const bool backwards : {false, true}) {
+        options.rules.older_schemas.clear();
+        older(backwards ? second : first);
+        older(backwards ? first : second);
+        EXPECT_EQ(values("x.sjson"), "{lamp={c=4}}\n");
+        EXPECT_EQ(values("y.sjson"), "{lamp={c=5}}\n");
+        EXPECT_EQ(errors("z.sjson").find("if this file is older"), std::string::npos) << "that is known";
+    }
+}
+
+TEST_F(OldSources, change_the_keys_of_pairs_with_their_values) {
+    schema(
+        R"(components = { loot = { version = 2  migrations = [ { from = 1  rename = { amounts = counts } } ]  fields = {
+        names = { type = blob_array of = string_id }  counts = { type = blob_array of = int32 keys = names } } } })");
+    older(R"(components = { loot = { fields = {
+        names = { type = blob_array of = string_id }  amounts = { type = blob_array of = int32 keys = names } } } })");
+    file("newest.sjson", "_versions = { loot = 2 } components = { loot = { counts = { gold = 1  pearls = 2 } } }");
+    file("change.sjson", "prefab = \"newest\" modified_components = { loot = { amounts = { gems = 7 } } }");
+    EXPECT_EQ(values("newest.sjson"), "{loot={names=[gold pearls] counts=[1 2]}}\n");
+    EXPECT_EQ(values("change.sjson"), "{loot={names=[gems] counts=[7]}}\n");
 }
 
 TEST_F(OldSources, keep_their_references) {

@@ -216,6 +216,8 @@ TEST(Yaml, depth_is_limited_also_through_aliases) {
     EXPECT_EQ(refused("{a: {b: {}}}", {.max_depth = 2}),
               "1:9: lists and mappings are nested deeper than 2 levels; flatten the data");
     EXPECT_TRUE(YamlReading("[&a [[]], [*a]]", {.max_depth = 4}).document.ok());
+    EXPECT_EQ(refused("[&a [[], 1], [[*a]]]", {.max_depth = 4}), refused("[&a [1, []], [[*a]]]", {.max_depth = 4}))
+        << "the deepest of its values counts, wherever it stands";
     EXPECT_EQ(refused("[&a [[]], [[*a]]]", {.max_depth = 4}),
               "1:13: lists and mappings are nested deeper than 4 levels; flatten the data");
     EXPECT_FALSE(YamlReading(std::string(shoal_test::kMillion, '[')).document.ok());
