@@ -16,11 +16,14 @@ using namespace shoal;
 
 enum class Mood : std::int16_t { kCalm = -1, kAngry = 300 };
 SHOAL_ENUM(Mood, (kCalm, "calm"), (kAngry, "angry"))
+enum class Size : std::int32_t { kSmall = 1 };
+SHOAL_ENUM(Size, (kSmall, "small"))
 
 struct Crab {
     Mood mood = Mood::kCalm;
+    Size size = Size::kSmall;
 };
-SHOAL_COMPONENT(Crab, mood)
+SHOAL_COMPONENT(Crab, mood, size)
 
 template <class To>
 std::string converted(const AnyValue& value) {
@@ -45,6 +48,9 @@ TEST(AnyValue, holds_more_bytes_than_fit_in_place) {
     EXPECT_TRUE(copy == value);
     const std::string text(100, 'x');
     EXPECT_EQ(AnyValue(text).text(), text);
+    EXPECT_TRUE(AnyValue(std::string_view("cod\0roe", 7)) == AnyValue("cod")) << "a text ends with its first zero";
+    EXPECT_EQ(AnyValue(std::string_view("cod\0roe", 7)).type().value_bytes, 4u);
+    EXPECT_FALSE(AnyValue(std::int32_t(7)) == AnyValue(std::uint32_t(7))) << "the same bytes of another type";
 }
 
 TEST(AnyValue, numbers_are_converted_if_they_fit) {
@@ -85,6 +91,11 @@ TEST(AnyValue, is_written_as_a_dump_writes_it) {
     const Mood calm = Mood::kCalm, other = Mood(7);
     EXPECT_EQ(AnyValue(mood, reinterpret_cast<const std::byte*>(&calm)).to_text(), "\"calm\"");
     EXPECT_EQ(AnyValue(mood, reinterpret_cast<const std::byte*>(&other)).to_text(), "7") << "without a name";
+    const ValueType size = value_type_of(schema_of<Crab>().fields()[1]);
+    const auto large = Size(1 + (1 << 16)), small = Size::kSmall;
+    EXPECT_EQ(AnyValue(size, reinterpret_cast<const std::byte*>(&large)).to_text(), "65537") << "all bytes count";
+    EXPECT_EQ(AnyValue(size, reinterpret_cast<const std::byte*>(&small)).to_text(), "\"small\"");
+    EXPECT_EQ(AnyValue(StringId()).to_text(&texts), "\"\"");
     EXPECT_EQ(AnyValue(StringId("cod")).to_text(&texts), "\"cod\"");
     EXPECT_EQ(AnyValue(StringId(0x2A)).to_text(&texts), "\"#0x000000000000002a\"");
     EXPECT_EQ(AnyValue(make_entity(12, 3)).to_text(), "\"12:3\"");

@@ -26,6 +26,13 @@ TEST(ChangeStamps, a_mark_reaches_exactly_the_blocks_of_its_rows) {
     stamps.set_now(9);
     stamps.mark(0, 4 * kRowsPerStampBlock);
     stamps.mark(0, RowRange{8, 8});
+    for (const std::uint32_t more : {0u, 1u, kRowsPerChangeMark, kRowsPerChangeMark + 1}) {
+        stamps.set_now(10 + more);
+        stamps.mark_rows(RowRange{kRowsPerStampBlock, 2 * kRowsPerStampBlock + more});
+        EXPECT_EQ(stamps.written(1, 1), 10 + more);
+        EXPECT_EQ(stamps.written(1, 2), more == 0 ? 7u : 10 + more) << "a row of the next block";
+        EXPECT_EQ(stamps.placed(3), 0u);
+    }
     EXPECT_EQ(stamps.written(0, 4), 9u);
     EXPECT_EQ(stamps.written(0, 0), 0u) << "no rows are no write";
 }

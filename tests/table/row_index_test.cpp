@@ -133,6 +133,16 @@ TEST_P(RowIndexOfKind, clearing_forgets_the_highest_index_that_it_had_room_for) 
     }
 }
 
+TEST_P(RowIndexOfKind, a_cleared_index_finds_none_of_many) {
+    RowIndex index(GetParam());
+    for (const bool release : {false, true, false}) {
+        ASSERT_TRUE(index.reserve(3'000, 3'000));
+        for (std::uint32_t i = 1; i <= 3'000; ++i) index.set(make_entity(i, 1), i);
+        index.clear(release);
+        for (std::uint32_t i = 1; i <= 3'000; ++i) ASSERT_EQ(index.find_any_generation(make_entity(i, 1)), kNilRow);
+    }
+}
+
 TEST(RowIndex, a_hash_index_counts_the_entities_that_it_has) {
     RowIndex index(RowIndexKind::kHash);
     ASSERT_TRUE(index.reserve(10, 100));
@@ -162,6 +172,12 @@ TEST(RowIndex, indices_are_free_when_none_of_them_has_an_entry) {
     EXPECT_FALSE(index.is_free(20, 29));
     EXPECT_TRUE(index.is_free(31, kIndexMask)) << "beyond the room";
     EXPECT_FALSE(index.is_free({25, 31}, 7));
+    EXPECT_FALSE(index.is_free({25, 30}, 6));
+    EXPECT_TRUE(index.is_free({21, 29}, 6));
+    RowIndex last(RowIndexKind::kPaged);
+    ASSERT_TRUE(last.reserve(1, 1023));
+    last.set(make_entity(1023, 1), 0);
+    EXPECT_FALSE(last.is_free(1023, 2000)) << "the last index that there is room for";
     EXPECT_FALSE(index.is_free({31, 150}, 7)) << "too far apart to look";
 }
 

@@ -95,6 +95,26 @@ TEST(Schema, says_what_it_is) {
     EXPECT_EQ(Schema::make(definition)->to_text(), "thing v4 {mass float[2], position vec3 split, kind enum(1)}");
     definition.whole = true;
     EXPECT_EQ(Schema::make(definition)->to_text(), "thing v4 whole {mass float[2], position vec3 split, kind enum(1)}");
+    ComponentDefinition bond{.name = "bond"};
+    bond.fields = {field("to", FieldType::kEntity), field("from", FieldType::kEntity)};
+    bond.fields[0].relation = Relation::kCleared;
+    EXPECT_EQ(Schema::make(bond)->to_text(), "bond v1 {to entity relation cleared, from entity}");
+}
+
+TEST(Schema, of_several_components_has_the_columns_and_types_of_all) {
+    ComponentDefinition bond{.name = "bond"};
+    bond.fields = {field("to", FieldType::kEntity), field("weight", FieldType::kDouble)};
+    const Schema first = *Schema::make(base()), second = *Schema::make(bond);
+    for (const bool backwards : {false, true}) {
+        const Schema* const both[] = {backwards ? &second : &first, backwards ? &first : &second};
+        const Schema all = Schema::combine(both);
+        EXPECT_EQ(all.row_bytes(), first.row_bytes() + second.row_bytes());
+        EXPECT_EQ(all.num_columns(), first.num_columns() + second.num_columns());
+        for (const FieldType type :
+             {FieldType::kFloat, FieldType::kVec3, FieldType::kEnum, FieldType::kEntity, FieldType::kDouble})
+            EXPECT_TRUE(all.has(type)) << field_type_name(type);
+        EXPECT_FALSE(all.has(FieldType::kBool));
+    }
 }
 
 TEST(Schema, a_default_from_bytes_comes_out_in_the_image) {
@@ -127,6 +147,14 @@ TEST(Schema, every_error_says_what_and_where) {
                  d.fields.push_back(field(("f" + std::to_string(i)).c_str(), FieldType::kBool));
          }},
         {"component \"thing\", field \"mass\": declared twice", [](auto& d) { d.fields[1].name = "mass"; }},
+        {"field \"beta\": its keys go to \"alpha\", which is no blob array of integers",
+         [](auto& d) {
+             d.fields = {field("alpha", FieldType::kBlobArray), field("beta", FieldType::kBlobArray),
+                         field("gamma", FieldType::kBlobArray)};
+             for (FieldDefinition& each : d.fields) each.element_type = FieldType::kInt32;
+             d.fields[0].keys = "gamma", d.fields[1].keys = "alpha";
+         }},
+        {"is not a name", [](auto& d) { d.fields[1].name = std::string(64, 'a') + "." + std::string(64, 'b'); }},
         {"field \"no-name\": is not a name", [](auto& d) { d.fields[1].name = "no-name"; }},
         {"field \"mass\": has no type", [](auto& d) { d.fields[0].type = FieldType(0); }},
         {"field \"mass\": has no type", [](auto& d) { d.fields[0].type = FieldType(99); }},
@@ -255,6 +283,9 @@ TEST(Schema, what_is_just_allowed_is_allowed) {
                                        {"high", std::numeric_limits<std::int64_t>::max()}};
         },
         [](auto& d) { d.fields[0].value_bytes = 4; },
+        [](auto& d) { d.fields[0].type = FieldType::kFixedString, d.fields[0].value_bytes = 4096; },
+        [](auto& d) { d.fields[1].name = std::string(64, 'a') + "." + std::string(63, 'b'); },
+        [](auto& d) { d.fields[0].struct_offset = 12, d.fields[1].struct_offset = 0, d.fields[2].struct_offset = 16; },
         [](auto& d) { d.fields.clear(); },
         [](auto& d) { d.struct_alignment = 64; },
         [](auto& d) {
@@ -271,6 +302,13 @@ TEST(Schema, what_is_just_allowed_is_allowed) {
     ComponentDefinition definition = base();
     definition.struct_alignment = 64;
     EXPECT_EQ(Schema::make(definition)->struct_bytes(), 64u) << "a multiple of the alignment";
+    for (const bool has_zero : {false, true}) {
+        ComponentDefinition moods = base();
+        moods.fields[2].enumerators = {{"high", 5}, {"low", has_zero ? 0 : 3}};
+        const Result<Schema> schema = Schema::make(moods);
+        EXPECT_EQ(schema->default_image()[schema->fields()[2].struct_offset], std::byte(has_zero ? 0 : 5))
+            << "0 if it has a name, and otherwise the first value";
+    }
 }
 
 TEST(Schema, the_layout_hash_ignores_what_does_not_change_bytes) {
@@ -292,6 +330,7 @@ TEST(Schema, the_layout_hash_tells_different_columns_apart) {
         [](auto& d) { d.fields[1].split = true; },
         [](auto& d) { d.whole = true; },
         [](auto& d) { d.whole = true, d.struct_bytes = 64; },
+        [](auto& d) { d.whole = true, d.struct_bytes = 64, d.fields[2].struct_offset = 20; },
         [](auto& d) { std::swap(d.fields[0], d.fields[1]); },
         [](auto& d) { d.fields.pop_back(); },
         [](auto& d) { d.fields[0].array_length = 1; },
