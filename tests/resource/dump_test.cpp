@@ -97,6 +97,35 @@ TEST(Dump, shows_each_value_as_people_name_it) {
     EXPECT_EQ(dump.root().find("dependencies")[1].find("kind").as_string(), "must_not_exist");
 }
 
+TEST(Dump, tells_lengths_of_one_texts_of_the_first_entity_and_contents_of_sources_only) {
+    ComponentDefinition definition{.name = "rope"};
+    definition.fields = {{.name = "one", .type = FieldType::kFloat, .array_length = 1},
+                         {.name = "none", .type = FieldType::kFloat}};
+    BlobWriter writer;
+    writer.set_name("ropes");
+    const Schema schema = *Schema::make(definition);
+    writer.add_component(*writer.add_component_type(schema), writer.add_entity({}), blob_default_image(schema));
+    writer.add_entity({});
+    for (const std::uint32_t entity : {0u, 1u, kNoBlobEntity}) writer.add_kept_text(entity, "light", "a = 1\n");
+    writer.set_origin("shoal", 7);
+    for (const DependencyKind kind : {DependencyKind::kSource, DependencyKind::kMustExist,
+                                      DependencyKind::kMustNotExist, DependencyKind::kResource})
+        writer.add_dependency(kind, "reef", 9);
+    const Parsed dump(dump_json(*Blob::load(*writer.write())));
+    const Node fields = dump.root().find("schemas")[0].find("fields");
+    EXPECT_EQ(*fields[0].find("length").as_uint64(), 1u);
+    EXPECT_FALSE(fields[1].find("length"));
+    const Node texts = dump.root().find("kept_texts");
+    ASSERT_EQ(texts.size(), 3u);
+    std::string entities, contents;
+    for (const Node text : texts)
+        entities += text.find("entity") ? concat(*text.find("entity").as_uint64(), ' ') : "- ";
+    EXPECT_EQ(entities, "0 1 - ");
+    for (const Node dependency : dump.root().find("dependencies"))
+        if (dependency.find("content")) append_text(contents, concat(dependency.find("kind").as_string(), ' '));
+    EXPECT_EQ(contents, "source ");
+}
+
 TEST(Dump, lists_components_by_entity_whatever_their_order_in_the_blob) {
     BlobWriter writer;
     const std::uint32_t note = add_type<Note>(writer), stone = add_type<Stone>(writer);

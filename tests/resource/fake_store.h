@@ -4,7 +4,10 @@
 #include "resource/samples.h"
 #include "shoal/resource/spawner.h"
 
+#include <gtest/gtest.h>
+
 #include <cstring>
+#include <utility>
 #include <vector>
 
 namespace resource_test {
@@ -17,6 +20,7 @@ public:
     };
 
     explicit FakeStore(const Schema& schema) : schema_(schema) {}
+    ~FakeStore() override { EXPECT_FALSE(is_spawning) << "a spawn that began was not finished"; }
 
     std::span<const Schema* const> schemas() const override { return {&schema_pointer_, 1}; }
 
@@ -36,8 +40,12 @@ public:
         return {};
     }
 
-    void begin_spawn() override { num_rows_before = rows.size(); }
+    void begin_spawn() override {
+        EXPECT_FALSE(std::exchange(is_spawning, true)) << "once for all batches of a spawn";
+        num_rows_before = rows.size();
+    }
     Status finish_spawn() override {
+        EXPECT_TRUE(std::exchange(is_spawning, false)) << "only a spawn that began";
         if (!is_full_at_end) return {};
         rows.resize(num_rows_before);
         return Status::error("the store is full in the end");
@@ -67,6 +75,7 @@ public:
     std::vector<std::uint32_t> parents;  // of the last batch
     std::size_t num_root_poses = 0;
     std::size_t num_rows_before = 0;  // the spawn
+    bool is_spawning = false;
     bool is_full = false;
     bool is_full_at_end = false;
 

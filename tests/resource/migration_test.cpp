@@ -520,6 +520,23 @@ TEST(RenamedComponents, differ_in_name_only_if_version_flags_and_columns_are_ali
     EXPECT_FALSE(differ_in_name_only(ship, made("boat", 2, {field("armour", FieldType::kFloat)}, false)));
     EXPECT_FALSE(differ_in_name_only(ship, made("boat", 2, {field("armor", FieldType::kInt32)}, false)));
     EXPECT_FALSE(differ_in_name_only(ship, made("boat", 2, {}, false)));
+    const auto changed = [](const char* name, void (*change)(ComponentDefinition&)) {
+        ComponentDefinition definition =
+            hull_definition(2, {field("armor", FieldType::kFloat), field("crew", FieldType::kFloat)});
+        definition.name = name, definition.struct_bytes = 16;
+        change(definition);
+        return Schema::make(definition).value();
+    };
+    const Schema plain = changed("ship", [](ComponentDefinition&) {});
+    EXPECT_TRUE(differ_in_name_only(plain, changed("boat", [](ComponentDefinition&) {})));
+    for (void (*change)(ComponentDefinition&) :
+         {+[](ComponentDefinition& to) { to.enableable = true; }, +[](ComponentDefinition& to) { to.singleton = true; },
+          +[](ComponentDefinition& to) { to.struct_bytes = 20; },
+          +[](ComponentDefinition& to) { to.fields[1].struct_offset = 8; },
+          +[](ComponentDefinition& to) { to.fields[1].array_length = 1; }}) {
+        EXPECT_FALSE(differ_in_name_only(plain, changed("boat", change)));
+        EXPECT_FALSE(differ_in_name_only(changed("boat", change), plain));
+    }
 }
 
 TEST(RenamedComponents, are_left_alone_where_a_component_type_has_the_old_name) {

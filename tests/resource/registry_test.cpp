@@ -144,6 +144,22 @@ TEST(Registry, another_function_of_the_same_name_is_an_error) {
     EXPECT_FALSE(registry.set_spawn_function("lamp", spawn_other, nullptr));
     EXPECT_EQ(registry.find("lamp")->compile, compile_nothing);
     EXPECT_EQ(registry.find("lamp")->spawn, spawn_nothing);
+    ASSERT_TRUE(registry.set_compile_function("rope", nullptr, nullptr, 4)) << "a spawn order alone";
+    EXPECT_FALSE(registry.set_compile_function("rope", nullptr, nullptr, 5));
+    EXPECT_FALSE(registry.set_compile_function("rope", compile_other, nullptr, 5));
+    EXPECT_EQ(registry.find("rope")->spawn_order, 4);
+}
+
+TEST(Registry, bytes_that_a_function_made_are_one_array_of_bytes) {
+    const auto is_bytes = [](std::string_view name, FieldType element) {
+        return is_bytes_component(
+            one_field("song", {.name = std::string(name), .type = FieldType::kBlobArray, .element_type = element}));
+    };
+    EXPECT_TRUE(is_bytes("bytes", FieldType::kUint8));
+    EXPECT_FALSE(is_bytes("bytes", FieldType::kInt8));
+    EXPECT_FALSE(is_bytes("bytes", FieldType::kFloat));
+    EXPECT_FALSE(is_bytes("notes", FieldType::kUint8));
+    EXPECT_FALSE(is_bytes_component(one_field("song", {.name = "bytes", .type = FieldType::kUint8})));
 }
 
 TEST(Registry, functions_of_bytes_make_the_schema_or_change_nothing) {
@@ -171,6 +187,9 @@ TEST(Registry, functions_of_bytes_make_the_schema_or_change_nothing) {
     EXPECT_FALSE(registry.set_bytes_spawn_function("stone", spawn_bytes, nullptr));
     EXPECT_FALSE(registry.find("stone")->has_spawn_function());
 
+    registry.remove_functions("song");
+    EXPECT_FALSE(registry.find("song")->has_spawn_function());
+    EXPECT_TRUE(registry.set_spawn_function("song", spawn_nothing, nullptr)) << "the one of bytes is gone";
     ASSERT_TRUE(registry.set_spawn_function("lamp", spawn_nothing, nullptr));
     EXPECT_FALSE(registry.set_bytes_spawn_function("lamp", spawn_bytes, nullptr));
     EXPECT_EQ(registry.find("lamp")->schema, nullptr) << "nothing is half-done";

@@ -131,6 +131,8 @@ TEST_F(ZoneSpawn, a_zone_that_is_none_is_refused_with_its_entity) {
     const Result<Spawned> spawned = spawn_all();
     ASSERT_FALSE(spawned.ok());
     EXPECT_EQ(spawned.message(), "entity 1 of \"\" is to lie in zone 4194304; zones are 0 to 4194303");
+    EXPECT_EQ(spawn_all({.zone = kMaxZones}).message(),
+              "\"\" is to be spawned into zone 4194304; zones are 0 to 4194303");
     EXPECT_EQ(entities.num_alive(), 0u);
     EXPECT_EQ(database.num_rows(), 0u);
 }
@@ -236,9 +238,11 @@ protected:
             }
         }
     }
-    Zone expected_zone(std::uint32_t i, std::span<const Vec3> shifts, std::uint32_t copy) const {
+    /// `given`: by the spawn, for all that the source gives no zone.
+    Zone expected_zone(std::uint32_t i, std::span<const Vec3> shifts, std::uint32_t copy, Zone given = kNoZone) const {
         for (std::uint32_t above = i; above != kNoBlobEntity; above = all[above].parent)
             if (all[above].named != kNoZone) return all[above].named;
+        if (given != kNoZone) return given;
         for (std::uint32_t above = i; above != kNoBlobEntity; above = all[above].parent)
             if (all[above].place) return tiles.zone_of(*all[above].place + shifts[copy]);
         return 2;
@@ -253,18 +257,19 @@ TEST_F(RandomSpawn, every_entity_lies_where_the_rule_says_with_what_it_has) {
     const auto count = static_cast<std::uint32_t>(scaled_operations(30'000));
     make_blob(random, count);
     database.spawn_into_tiles<&Position::value>(tiles);
-    for (const bool moves : {false, true}) {
+    for (const auto& [moves, given] : {std::pair(false, kNoZone), {true, kNoZone}, {true, Zone(6)}}) {
         std::vector<RootPose> poses;
         std::vector<Vec3> shifts(4);
         for (std::uint32_t copy = 0; copy < 4 && moves; ++copy)
             poses.push_back({.position = shifts[copy] = {float(copy) * 3, float(copy), 0}});
-        Result<Spawned> spawned = spawn_all({.copies = 4, .root_poses = poses});
+        Result<Spawned> spawned = spawn_all({.copies = 4, .root_poses = poses, .zone = given});
         ASSERT_TRUE(spawned) << spawned.message();
         for (std::uint32_t copy = 0; copy < 4; ++copy)
             for (std::uint32_t i = 0; i < count; ++i) {
                 const Entity one = spawned->entity(i, copy);
                 const bool has_row = all[i].place || all[i].mass || all[i].has_body;
-                ASSERT_EQ(zone_of(one), has_row ? expected_zone(i, shifts, copy) : kNoZone) << i << " of " << copy;
+                ASSERT_EQ(zone_of(one), has_row ? expected_zone(i, shifts, copy, given) : kNoZone)
+                    << i << " of " << copy;
                 ASSERT_EQ(database.has<Position>(one), all[i].place.has_value());
                 ASSERT_EQ(database.has<Mass>(one), all[i].mass.has_value());
                 ASSERT_EQ(database.has<Body>(one), all[i].has_body);
