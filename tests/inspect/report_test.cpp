@@ -67,17 +67,20 @@ TEST_F(ReportTest, a_pass_that_is_disabled_or_does_not_run_in_every_frame_says_s
     Schedule& schedule = world_.schedule();
     schedule.add("think", [](PassContext&) {}).every_frames(4);
     schedule.add("save", [](PassContext&) {}).every_seconds(0.5f);
+    schedule.add("blink", [](PassContext&) {}).every_frames(2);
     ASSERT_TRUE(schedule.enable("save", false));
     const WorldReport report = report_world(world_);
     const std::string text = report_text(report);
     EXPECT_NE(text.find("\ncount  "), std::string::npos) << text;
     EXPECT_NE(text.find("\nthink, every 4 frames  "), std::string::npos) << text;
     EXPECT_NE(text.find("\nsave, every 0.5 s, disabled  "), std::string::npos) << text;
+    EXPECT_NE(text.find("\nblink, every 2 frames  "), std::string::npos) << text;
     const nlohmann::json passes = nlohmann::json::parse(report_json(report))["passes"];
     for (const char* key : {"enabled", "every_frames", "every_seconds"}) EXPECT_FALSE(passes[0].contains(key)) << key;
     EXPECT_EQ(passes[1].value("every_frames", 0), 4);
     EXPECT_FALSE(passes[1].contains("enabled"));
     EXPECT_EQ(passes[2].value("every_seconds", 0.0), 0.5);
+    EXPECT_EQ(passes[3].value("every_frames", 0), 2);
     EXPECT_FALSE(passes[2].value("enabled", true));
 }
 
@@ -118,6 +121,8 @@ TEST_F(ReportTest, memory_in_a_database_is_reported_per_component_type_too) {  /
     EXPECT_EQ(weights.num_rows, 2000u);
     EXPECT_EQ(depths.name, "depth");
     EXPECT_EQ(depths.num_rows, 500u);
+    EXPECT_EQ(weights.row_bytes, sizeof(Weight));
+    EXPECT_EQ(depths.row_bytes, sizeof(Depth));
     // Component types in one table share what its rows cost beside their fields.
     EXPECT_GE(weights.rows.used_bytes, 2000 * sizeof(Weight));
     EXPECT_GE(depths.rows.used_bytes, 500 * sizeof(Depth));
@@ -189,10 +194,12 @@ TEST_F(ReportTest, an_empty_world_is_reported_too) {
 
 TEST_F(ReportTest, json_and_text_say_the_same) {
     world_.step(0.1f);
+    entities_.destroy(std::span(stones_).first(4));
     const WorldReport report = report_world(world_);
     const nlohmann::json json = nlohmann::json::parse(report_json(report));
     const std::string text = report_text(report);
-    EXPECT_EQ(json["entities"], 5000);
+    EXPECT_EQ(json["entities"], 4996);
+    EXPECT_EQ(report.components[0].num_dead_rows, 4u);
     EXPECT_EQ(json["frame"], 1);
     EXPECT_EQ(json["passes"][0]["name"], "count");
     EXPECT_EQ(json["passes"][0]["rows"], 123);
@@ -201,6 +208,7 @@ TEST_F(ReportTest, json_and_text_say_the_same) {
     for (const ComponentReport& component : report.components) {
         const nlohmann::json& told = json["components"][component.name];
         EXPECT_EQ(told["rows"], component.num_rows);
+        EXPECT_EQ(told["dead_rows"], component.num_dead_rows);
         EXPECT_EQ(told["used_bytes"], component.rows.used_bytes);
         EXPECT_EQ(told["index"]["committed_bytes"], component.index.committed_bytes);
         EXPECT_EQ(told["wasted_bytes"], component.wasted_bytes());
@@ -212,6 +220,22 @@ TEST_F(ReportTest, json_and_text_say_the_same) {
     }
     for (const OwnerReport& owner : report.memory)
         EXPECT_EQ(json["memory"][owner.name]["committed_bytes"], owner.memory.committed_bytes);
+}
+
+TEST(WorldReports, show_up_to_four_workers_one_by_one_and_each_kind_of_settle) {
+    WorldReport report;
+    report.passes.push_back({.name = "four", .worker_ns = {4'000'000, 1'000'000, 3'000'000, 2'000'000}});
+    report.passes.push_back({.name = "five", .worker_ns = {4'000'000, 1'000'000, 5'000'000, 3'000'000, 2'000'000}});
+    const std::string text = report_text(report);
+    EXPECT_NE(text.find("  4.00 + 1.00 + 3.00 + 2.00  "), std::string::npos) << text;
+    EXPECT_NE(text.find("  1.00 to 5.00  "), std::string::npos) << text;
+    EXPECT_EQ(text.find("settles"), std::string::npos) << text;
+    for (std::uint64_t SettleCounts::* const count : {&SettleCounts::num_created, &SettleCounts::num_destroyed,
+                                                      &SettleCounts::num_moved, &SettleCounts::num_dropped}) {
+        WorldReport settled;
+        settled.settled.*count = 7;
+        EXPECT_NE(report_text(settled).find("\nall  "), std::string::npos);
+    }
 }
 
 TEST(PassReport, has_no_rate_and_no_mean_before_it_ran) {

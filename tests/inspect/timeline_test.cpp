@@ -51,6 +51,25 @@ TEST(Timeline, says_for_which_pass_each_has_waited_last) {
     EXPECT_EQ(timeline.waits[1].ns, 7);
 }
 
+TEST(Timeline, a_pass_of_several_workers_lasts_from_its_first_begin_to_its_last_end) {
+    Trace trace(2);
+    const auto add = [&](std::uint32_t worker, const char* pass, std::int64_t begin_ns, std::int64_t end_ns) {
+        trace.add(worker, {begin_ns, end_ns, 4, trace.number_of(pass)});
+    };
+    trace.add(1, {-90, -80, 3, trace.number_of("roam")});
+    add(0, "roam", 0, 30), add(0, "swim", 40, 50), add(0, "grow", 50, 60), add(0, "eat", 85, 95);
+    const Timeline alone = last_frame(trace, sea());
+    EXPECT_EQ(alone.frame, 4u) << "though the second worker had nothing to do in it";
+    EXPECT_TRUE(alone.workers[1].empty());
+    add(1, "roam", 5, 20), add(1, "swim", 45, 70), add(1, "eat", 80, 90);
+    const Timeline timeline = last_frame(trace, sea());
+    ASSERT_EQ(timeline.waits.size(), 2u);
+    EXPECT_EQ(timeline.waits[0].pass, "swim");
+    EXPECT_EQ(timeline.waits[0].ns, 40 - 30);
+    EXPECT_EQ(timeline.waits[1].waited_for, "swim") << "grow ended earlier, and comes later in the list";
+    EXPECT_EQ(timeline.waits[1].ns, 80 - 70);
+}
+
 TEST(Timeline, of_nothing_is_empty) {
     const Timeline timeline = last_frame(Trace(3), {});
     EXPECT_EQ(timeline.workers.size(), 3u);

@@ -11,7 +11,7 @@ using namespace shoal;
 TEST(TraceFile, has_a_line_per_worker_and_a_bar_per_event) {
     Trace trace(2, 8);
     trace.add(0, {5'000'000'000, 5'000'012'500, 7, trace.number_of("move \"it\"")});
-    trace.add(1, {5'000'001'000, 5'000'001'500, 7, trace.number_of("sense")});
+    trace.add(1, {4'999'999'000, 4'999'999'500, 7, trace.number_of("sense")});
     const nlohmann::json json = nlohmann::json::parse(trace_json(trace));
     EXPECT_EQ(json["displayTimeUnit"], "ms");
     const nlohmann::json& events = json["traceEvents"];
@@ -23,12 +23,12 @@ TEST(TraceFile, has_a_line_per_worker_and_a_bar_per_event) {
                                          {"name", "move \"it\""},
                                          {"pid", 1},
                                          {"tid", 0},
-                                         {"ts", 0.0},
+                                         {"ts", 1.0},
                                          {"dur", 12.5},
                                          {"args", {{"frame", 7}}}}));
     EXPECT_EQ(events[2]["args"]["name"], "worker 1");
     EXPECT_EQ(events[3]["tid"], 1);
-    EXPECT_EQ(events[3]["ts"], 1.0);
+    EXPECT_EQ(events[3]["ts"], 0.0) << "the first of all workers";
     EXPECT_EQ(events[3]["dur"], 0.5);
 }
 

@@ -1,8 +1,12 @@
 #include "shoal/inspect/zone_report.h"
+
+#include "shoal/base/text.h"
+#include "shoal/inspect/text_table.h"
 #include "support/json.h"
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <vector>
 
 namespace {
@@ -58,8 +62,32 @@ TEST_F(ZoneReportTest, the_text_shows_the_largest_zones_and_the_rest_together) {
     EXPECT_LT(text.find("\n40 "), text.find("\n30 "));
     EXPECT_EQ(text.find("\n20 "), std::string::npos) << text;
     EXPECT_NE(text.find("\n3 others      place  6,007     2"), std::string::npos) << text;
+    MemoryUse rows, index;
+    for (std::size_t i = 0; i < 3; ++i) rows += zones[i].components[0].rows, index += zones[i].components[0].index;
+    const std::size_t others = text.find("\n3 others      place");
+    const std::string line = text.substr(others, text.find('\n', others + 1) - others);
+    EXPECT_TRUE(line.ends_with(
+                    concat(bytes_text(rows.reserved_bytes), std::string(2, ' '), bytes_text(index.committed_bytes))) ||
+                line.ends_with(concat(' ', bytes_text(index.committed_bytes))))
+        << line;
+    std::vector<ZoneReport> equal = {
+        {9, 1, {{.name = "place"}}}, {4, 1, {{.name = "place"}}}, {6, 1, {{.name = "place"}}}};
+    const std::string ties = zones_text(equal, 2);
+    EXPECT_LT(ties.find("\n4 "), ties.find("\n6 "));
+    EXPECT_NE(ties.find("\n1 other"), std::string::npos) << ties;
     EXPECT_EQ(zones_text(zones, 5).find("other"), std::string::npos);
     EXPECT_EQ(zones_text({}), "");
+}
+
+TEST(ZoneBoundsOf, a_zone_without_points_are_none) {
+    ZoneBounds empty{3, {}}, full{5, {}};
+    empty.bounds.add({std::numeric_limits<float>::infinity(), 0, 0});
+    full.bounds.add({1, 2, 3});
+    const ZoneBounds all[] = {empty, full};
+    EXPECT_EQ(find_bounds(all, 3), nullptr);
+    EXPECT_EQ(find_bounds(all, 4), nullptr);
+    EXPECT_EQ(find_bounds(all, 5), &all[1].bounds);
+    EXPECT_EQ(find_bounds(all, 6), nullptr);
 }
 
 TEST_F(ZoneReportTest, json_says_the_same) {

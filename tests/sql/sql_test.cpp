@@ -84,6 +84,8 @@ TEST(Sql, a_component_that_an_entity_has_several_times_is_as_many_rows) {
     }
     EXPECT_EQ(all, expected);
     EXPECT_EQ(sea.rows("SELECT count(*) FROM wound WHERE depth = 1 OR position_in_list = 0 OR entity = 7"), "2");
+    EXPECT_EQ(sea.rows("SELECT count(DISTINCT rowid) FROM wound"), "3") << "each row has a number of its own";
+    EXPECT_EQ(sea.rows("SELECT count(*) FROM wound WHERE entity = entity('1:1') + 0.5"), "0") << "that is no entity";
 }
 
 TEST(Sql, the_dead_and_disabled_components_are_no_rows) {
@@ -166,8 +168,10 @@ TEST(Sql, zones_passes_and_memory_are_those_of_the_reports) {
 TEST(Sql, a_component_type_that_comes_later_is_seen_by_the_next_question) {
     Sea sea;
     EXPECT_EQ(sea.rows("SELECT * FROM tag"), "1:15: there is no table \"tag\"; did you mean \"tags\"?");
+    EXPECT_EQ(sea.rows("SELECT count(*) FROM entities"), "2");
     sea.world.manager<Tag>();
     EXPECT_EQ(sea.rows("SELECT * FROM tag"), "");
+    EXPECT_EQ(sea.rows("SELECT count(*) FROM entities"), "2") << "the tables about the world are called as before";
 }
 
 TEST(Sql, the_plan_shows_which_table_is_looked_up) {
@@ -271,6 +275,12 @@ TEST(SqlErrors, a_question_ends_at_its_limits_and_the_next_one_is_answered) {
     EXPECT_EQ(sea.rows(count, {.max_seconds = 0.01}).substr(0, 38), "1:1: it takes more than 0.01 seconds; ");
     EXPECT_EQ(sea.rows(std::string(kEndless) + "SELECT i FROM n", {.max_rows = 10}).substr(0, 39),
               "1:1: the answer has more than 10 rows; ");
+    for (int again = 0; again < 3; ++again)
+        EXPECT_EQ(sea.rows("SELECT mass FROM body", {.max_rows = 2}), "2|0.1") << "as many as there may be";
+    EXPECT_EQ(sea.rows("SELECT mass FROM body", {.max_rows = 1}).substr(0, 37),
+              "1:1: the answer has more than 1 row; ");
+    EXPECT_EQ(sea.rows("SELECT mass FROM body; SELECT mass FROM body", {.max_rows = 3}).substr(0, 39),
+              "1:24: the answer has more than 3 rows; ");
     EXPECT_EQ(sea.rows(std::string(kEndless) + "SELECT zeroblob(10000) FROM n", {.max_bytes = 1 << 20}).substr(0, 44),
               "1:1: the answer has more than 1048576 bytes;");
     EXPECT_EQ(sea.rows(std::string(kEndless) + "SELECT i FROM n ORDER BY i DESC", {.max_bytes = 1 << 20}).substr(0, 39),
@@ -304,6 +314,10 @@ TEST(SqlUpdate, sets_fields_and_marks_them_as_written) {
               "2");
     EXPECT_EQ(sea.rows("SELECT mood, hungry, age, label, friend_of FROM fish"), "calm 0 7 gill 1:1|calm 0 7 gill 2:1");
     EXPECT_EQ(sea.updated("UPDATE fish SET friend_of = NULL"), "2");
+    EXPECT_EQ(sea.updated("UPDATE body SET velocity_x = 1; UPDATE body SET velocity_y = 2 WHERE mass > 1; SELECT 1"),
+              "3")
+        << "those of all statements";
+    EXPECT_EQ(sea.updated("UPDATE body SET velocity_x = 0 WHERE mass > 1"), "1") << "of one question";
     EXPECT_EQ(sea.updated("UPDATE body SET position_y = age FROM fish WHERE fish.entity = body.entity"), "2");
     EXPECT_EQ(sea.rows("SELECT position_x, position_y FROM body"), "1 7|0 7");
 }
@@ -342,6 +356,7 @@ TEST(SqlUpdate, changes_nothing_if_a_value_does_not_fit) {
         {"UPDATE fish SET age = 5; UPDATE body SET mass = -1", "1:26: \"body.mass\" is from 0 to 1000, not -1"},
         {"UPDATE fish SET mood = 'clam'", "1:1: \"fish.mood\" has no value \"clam\"; did you mean \"calm\"?"},
         {"UPDATE fish SET age = 100000 WHERE age = 0", "1:1: \"fish.age\" is an int16, which cannot hold 100000"},
+        {"UPDATE fish SET hungry = 2", "1:1: \"fish.hungry\" is a bool"},
         {"UPDATE fish SET age = NULL", "1:1: \"fish.age\" is an int16, which cannot be NULL"},
         {"UPDATE fish SET label = 'a name that is too long'", "1:1: \"fish.label\" has room for 15 bytes of text"},
         {"UPDATE fish SET friend_of = '9:9'", "1:1: entity 9:9"},
@@ -368,6 +383,14 @@ TEST(SqlUpdate, a_store_that_refuses_a_value_undoes_the_others) {
     const std::string message = sea.updated("UPDATE body SET mass = 7; UPDATE world_pose SET matrix_0_x = 3");
     EXPECT_EQ(message.substr(0, 6), "1:27: ") << message;
     EXPECT_EQ(sea.rows("SELECT mass FROM body"), "2|0.1");
+    const std::string before = sea.rows("SELECT * FROM body; SELECT * FROM fish");
+    EXPECT_EQ(
+        sea.updated(
+               "UPDATE body SET mass = mass + 5, velocity_y = 3; UPDATE fish SET age = 8; UPDATE body SET mass = 9; "
+               "UPDATE world_pose SET matrix_0_x = 3")
+            .substr(0, 2),
+        "1:");
+    EXPECT_EQ(sea.rows("SELECT * FROM body; SELECT * FROM fish"), before) << "values that were set twice, too";
     EXPECT_TRUE(TagManager(sea.world.manager<Tag>(), sea.world.strings()).add_tag(sea.nemo, "orange"));
     EXPECT_EQ(sea.updated("UPDATE tag SET tag = 'x'"), "1:8: tags are added and removed, and not set; call TagManager");
 }
