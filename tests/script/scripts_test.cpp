@@ -5,6 +5,7 @@
 #include "shoal/base/detail/bit_set.h"
 #include "shoal/base/detail/string_table.h"
 #include "shoal/base/log.h"
+#include "shoal/base/text.h"
 #include "shoal/database/database.h"
 #include "shoal/reload/reloader.h"
 #include "shoal/save/save.h"
@@ -576,6 +577,68 @@ struct Signal {
 };
 SHOAL_COMPONENT((Signal, name("signal")), tone, depth, code, far, tones)
 
+TEST(Scripts, an_observer_tells_what_each_of_several_was_in_its_own_call_only) {
+    ScriptWorld test;
+    test.make_wheels(3);
+    ASSERT_TRUE(test.run(R"lua(
+        was, calls, late = {}, 0, 0
+        shoal.on_remove("wheel", function(list, before)
+            calls = calls + 1
+            for i = 1, #list do was[#was + 1] = before(i).speed end
+            if earlier and not pcall(earlier, 1) then late = late + 1 end
+            earlier = before
+        end)
+        local all = shoal.find("wheel")
+        for i, wheel in ipairs(all) do shoal.set(wheel, "wheel.speed", 10 * i) end
+    )lua"));
+    test.world.settle();
+    ASSERT_TRUE(test.run("local all = shoal.find('wheel') shoal.destroy(all[1]) shoal.destroy(all[2])"));
+    test.world.settle();
+    ASSERT_TRUE(test.run(
+        "table.sort(was) assert(#was == 2 and was[1] == 10 and was[2] == 20) shoal.destroy(shoal.find('wheel')[1])"));
+    test.world.settle();
+    EXPECT_TRUE(test.run("assert(#was == 3 and was[3] == 30 and late == calls - 1 and late > 0, late)"))
+        << "what an earlier call was given tells nothing";
+}
+
+TEST(Scripts, what_says_nothing_or_is_out_of_its_range_is_refused) {
+    ScriptWorld test;
+    EXPECT_NE(test.error_of("shoal.events{name = 'none', fields = {}}").find("have no fields; give them one"),
+              std::string::npos);
+    for (const char* times : {"every_seconds = -1", "every_frames = -1", "every_seconds = 1e10", "every_seconds = 0/0"})
+        EXPECT_NE(test.error_of(concat("shoal.pass{name = 'p', ", times, ", run = function() end}"))
+                      .find("\"every_frames\" and \"every_seconds\" are from 0 to 1e9"),
+                  std::string::npos)
+            << times;
+    EXPECT_EQ(test.world.schedule().num_passes(), 0u);
+    EXPECT_TRUE(
+        test.run("if math.mininteger then for i = 1, 10 do shoal.random(math.mininteger, math.maxinteger) end end"));
+}
+
+TEST(Scripts, a_component_that_an_entity_may_lack_is_nil_in_a_column_of_any_type) {
+    ScriptWorld test;
+    test.make_wheels(4);
+    EXPECT_TRUE(test.run(R"lua(
+        shoal.component{name = 'lamp', fields = {{'light', 'float'}, {'name', 'string_id'}, {'on', 'entity'}}}
+        local all = shoal.find('wheel')
+        shoal.add(all[2], 'lamp', {light = 2, name = 'red', on = all[1]})
+        shoal.add(all[4], 'lamp', {light = 4, name = 'blue', on = all[2]})
+        local seen, num_nil = {}, 0
+        shoal.query('wheel, ?lamp', {'lamp.light', 'lamp.name', 'lamp.on'}):each(function(batch, light, name, on)
+            for i = 0, batch.count - 1 do
+                if light[i] == nil then
+                    assert(name[i] == nil and on[i] == nil)
+                    num_nil = num_nil + 1
+                else
+                    seen[name[i]] = light[i]
+                    assert(on[i] == all[light[i] == 2 and 1 or 2])
+                end
+            end
+        end)
+        assert(num_nil == 2 and seen.red == 2 and seen.blue == 4)
+    )lua"));
+}
+
 TEST(Scripts, enumerators_of_any_size_and_sign_are_their_names_and_other_values_are_numbers) {
     ScriptWorld test;
     Manager<Signal>& signals = test.world.manager<Signal>();
@@ -829,6 +892,23 @@ TEST_F(ScriptFiles, run_beside_the_program_that_loads_them) {
     EXPECT_EQ(test.world.schedule().num_passes(), 0u);
 }
 
+/// Returns a compiled resource of one wheel as the text of a Lua string.
+std::string wheel_literal(float speed) {
+    ComponentRegistry registry;
+    EXPECT_TRUE(registry.add<Wheel>());
+    Diagnostics diagnostics;
+    const std::uint32_t file = diagnostics.add_file(
+        "wheel.sjson", concat("entities = { a = { components = { wheel = { speed = ", speed, " } } } }"));
+    const Result<CompiledSource> compiled = compile_file(file, registry, {}, diagnostics);
+    EXPECT_TRUE(compiled) << diagnostics.format();
+    std::string literal = "'";
+    for (const std::byte byte : compiled->blob) {
+        std::string digits = concat(static_cast<int>(byte));
+        literal += concat('\\', std::string(3 - digits.size(), '0'), digits);
+    }
+    return literal + "'";
+}
+
 TEST_F(ScriptFiles, a_load_that_fails_leaves_nothing) {
     write(
         "shoal.create{wheel = {}} shoal.component{name = 'lamp', fields = {{'a', 'float'}}} "
@@ -848,6 +928,11 @@ TEST_F(ScriptFiles, a_load_that_fails_leaves_nothing) {
     write("for _, e in ipairs(shoal.find('wheel, !child_of')) do shoal.copy(e) end error('no')");
     EXPECT_FALSE(test.scripts.load(path).ok());
     EXPECT_EQ(test.entities.num_alive(), 2u) << "copies go with all that is below them";
+    write(concat("shoal.spawn(", wheel_literal(4), ") error('no')"));
+    EXPECT_FALSE(test.scripts.load(path).ok());
+    EXPECT_EQ(test.entities.num_alive(), 2u) << "and so does what was spawned";
+    ASSERT_TRUE(test.run(concat("local made = shoal.spawn(", wheel_literal(4), ") assert(#made == 1) ",
+                                "assert(shoal.get(made[1], 'wheel.speed') == 4) shoal.destroy(made[1])")));
     write("x = = 1");
     EXPECT_NE(test.scripts.load(path).message().find("wheels.lua:1:"), std::string_view::npos);
     EXPECT_FALSE(test.scripts.load(path + "x").ok());
