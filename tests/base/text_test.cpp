@@ -84,6 +84,9 @@ TEST(Text, nothing_is_close_to_another_word) {
     EXPECT_EQ(closest("abcdef", {"abwxyz"}), -1) << "four edits";
     EXPECT_EQ(closest("velocity", {}), -1);
     EXPECT_EQ(closest("", {"position"}), -1);
+    const std::string longest(64, 'a'), longer(65, 'a');
+    EXPECT_EQ(closest(longest, {longer, longest}), 1);
+    EXPECT_EQ(closest(longer, {longer, longest}), -1);
     const std::string endless(1000000, 'a');
     EXPECT_EQ(closest(endless, {endless, "mass"}), -1) << "the cost of a hint is bounded";
 }
@@ -262,9 +265,12 @@ TEST(StringTable, collects_what_is_not_marked_and_was_not_interned_for_good) {
             num_passing += !for_good;
         }
         ASSERT_FALSE(table.is_due(0));
-        for (std::size_t i = 0; i <= num_passing; ++i)
+        for (std::size_t i = 0; i <= num_passing; ++i) {
+            ASSERT_FALSE(table.is_due(0)) << "there are at most twice as many";
             ASSERT_TRUE(table.intern_until_unused("more " + std::to_string(round) + " " + std::to_string(i)));
+        }
         ASSERT_TRUE(table.is_due(0)) << "there are more than twice as many";
+        ASSERT_FALSE(table.is_due(1)) << "but not by more than what is allowed";
         for (std::size_t i = 0; i <= num_passing; ++i) model["more " + std::to_string(round) + " " + std::to_string(i)];
     }
 }
@@ -299,6 +305,17 @@ TEST(StringTable, keeps_what_is_noted_though_it_was_found_unused_before) {
     table.take_noted(), table.remove_unused();
     EXPECT_EQ(table.text(StringId("again")), "again");
     EXPECT_EQ(table.size(), 1u);
+    for (int time = 0; time < 3; ++time) {
+        EXPECT_TRUE(table.is_due(0)) << "a text that is in use again counts";
+        TextLease& later = table.lease();
+        take_lease(later);
+        table.collect(BitSet(Owner("test")));
+        EXPECT_FALSE(table.is_due(0));
+        ASSERT_TRUE(table.note("again") && table.note("again"));
+        give_back_lease(later);
+        table.take_noted(), table.remove_unused();
+        EXPECT_EQ(table.text(StringId("again")), "again") << "each time that it is noted";
+    }
 }
 
 TEST(Math, vectors_add_and_scale_by_component) {

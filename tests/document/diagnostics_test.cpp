@@ -177,15 +177,17 @@ TEST(Diagnostics, only_so_many_entries_are_kept_and_the_rest_is_counted) {
 TEST(Diagnostics, those_of_one_kind_are_capped_with_a_count) {
     Diagnostics diagnostics;
     for (int i = 0; i < 422; ++i)
-        diagnostics.error({}, shoal::concat("component ", shoal::quoted(shoal::concat('c', i)), " has ", i, " fields"));
+        diagnostics.error({}, shoal::concat("component ", shoal::quoted(shoal::concat(i % 2 == 0 ? "cod" : "eel", i)),
+                                            " has ", i, " fields"));
     diagnostics.error({}, "another error");
     for (int i = 0; i < 11; ++i) diagnostics.warning({}, shoal::concat("component ", i));
     EXPECT_EQ(diagnostics.num_errors(), 423u);
     EXPECT_EQ(diagnostics.num_warnings(), 11u);
     EXPECT_EQ(diagnostics.entries().size(), 21u);
     const std::string formatted = diagnostics.format();
-    EXPECT_NE(formatted.find("error: component \"c9\" has 9 fields\nand 412 more of this kind\nerror: another error\n"),
-              std::string::npos)
+    EXPECT_NE(
+        formatted.find("error: component \"eel9\" has 9 fields\nand 412 more of this kind\nerror: another error\n"),
+        std::string::npos)
         << formatted;
     EXPECT_TRUE(formatted.ends_with("warning: component 9\nand 1 more of this kind\n")) << formatted;
 }
@@ -201,10 +203,11 @@ TEST(Diagnostics, are_sorted_as_a_reader_of_the_texts_meets_them) {
     diagnostics.error({first, 2}, "no type 3");
     diagnostics.warning({first, 4}, "later");
     diagnostics.error({}, "the cause");
+    diagnostics.error({first, 1}, "between");
     diagnostics.sort_by_place(1);
     std::string messages;
     for (const shoal::Diagnostic& entry : diagnostics.entries()) messages += entry.message + ", ";
-    EXPECT_EQ(messages, "before, the cause, no type 2, no type 1, later, other, ");
+    EXPECT_EQ(messages, "before, the cause, no type 2, between, no type 1, later, other, ");
     EXPECT_NE(diagnostics.format().find("first:3:1: error: no type 1\n    3 | c\n      | ^\nand 1 more of this kind\n"),
               std::string::npos)
         << diagnostics.format();

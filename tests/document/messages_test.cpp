@@ -101,6 +101,11 @@ TEST(SjsonMessages, a_missing_bracket_names_the_line_where_the_block_began) {
         "is indented less\n"
         "    2 |   crab = {\n"
         "      |          ^\n");
+    EXPECT_EQ(sjson_messages("reef = {\n    crabs = [ 1\n  2 ]\n"),
+              "test.sjson:1:8: error: the mapping that opens here is never closed; add \"}\"\n"
+              "    1 | reef = {\n"
+              "      |        ^\n")
+        << "a bracket behind a value says nothing by its indentation";
     // A bracket in a key, a string or a comment is not counted.
     EXPECT_EQ(
         sjson_messages("reef = {\n  crab = { a = {\n    b = \"{\" // {\n  }\n  cod = { le{g\"s = {} }\n}\n"),
@@ -198,6 +203,21 @@ TEST(SjsonMessages, bad_escapes_are_marked_inside_the_string) {
               "test.sjson:1:6: error: \\u needs four hexadecimal digits; write it like \\u00E9\n"
               "    1 | a = \"\\u12\"\n"
               "      |      ^~\n");
+}
+
+TEST(SjsonMessages, pairs_of_surrogates_are_read_up_to_the_last) {
+    for (const auto& [escapes, bytes] : {std::pair{"\\ud800\\udc00", "\xF0\x90\x80\x80"},
+                                         {"\\udbff\\udfff", "\xF4\x8F\xBF\xBF"},
+                                         {"\\ud7ff", "\xED\x9F\xBF"},
+                                         {"\\ue000", "\xEE\x80\x80"}}) {
+        const Reading reading(shoal::concat("a = \"", escapes, "\""));
+        ASSERT_TRUE(reading) << reading.messages();
+        EXPECT_EQ(reading.root().find("a").as_string(), bytes) << escapes;
+    }
+    for (const char* half : {"\\ud800\\udbff", "\\udbff\\ue000", "\\udfff", "\\udc00\\ud800"})
+        EXPECT_NE(sjson_messages(shoal::concat("a = \"", half, "\"")).find("half of a surrogate pair"),
+                  std::string::npos)
+            << half;
 }
 
 TEST(SjsonMessages, what_is_no_text) {

@@ -1,13 +1,38 @@
 #include "job/loops.h"
 
+#include "shoal/job/detail/failure.h"
 #include "support/testing.h"
 
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 namespace shoal {
 namespace {
+
+TEST(Failure, keeps_the_exception_of_the_lowest_place_in_whatever_order_they_come) {
+    const shoal_test::LeakCheck leaks;
+    Failure failure, taken;
+    const auto fail = [](Failure& at, std::uint64_t place) {
+        at.guard(place, [&] { throw std::runtime_error(std::to_string(place)); });
+    };
+    for (const std::uint64_t place : {5u, 2u, 7u}) fail(failure, place);
+    EXPECT_EQ(failure.status().message(), "2");
+    fail(taken, 9);
+    taken.take(failure);
+    EXPECT_FALSE(failure.any());
+    fail(taken, 3);
+    EXPECT_EQ(taken.status().message(), "2") << "it came with its place";
+    fail(taken, 1);
+    EXPECT_EQ(taken.status().message(), "1");
+    EXPECT_THROW(taken.rethrow(), std::runtime_error);
+    EXPECT_FALSE(taken.any());
+    fail(taken, 8);
+    EXPECT_EQ(taken.status().message(), "8") << "nothing stays of those before";
+    taken.clear();
+}
 
 std::vector<std::uint32_t> order_of(ChunkLoop& loop, std::uint32_t num_chunks, std::uint32_t worker) {
     std::vector<std::uint32_t> order;
