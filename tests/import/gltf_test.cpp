@@ -78,12 +78,27 @@ TEST_F(Gltf, keys_are_made_of_names_and_differ) {
         "./self_ \"self\" transform{}\n./node transform{}\n");
 }
 
+TEST_F(Gltf, a_key_is_the_name_of_the_mesh_where_a_node_has_none_and_reads_as_a_reference) {
+    EXPECT_EQ(
+        outline_of(R"("meshes": [ { "name": "Hull" }, {} ], "nodes": [ { "mesh": 0 }, { "mesh": 1 }, { "name": "##x" },
+                            { "name": "0A1B2C3D-ABCD-4C1B-8A77-0123456789EF" } ])"),
+        ". \"ship.gltf\" transform{}\n./Hull transform{} gltf_mesh{file=ship.gltf mesh=0 name=Hull}\n"
+        "./node transform{} gltf_mesh{file=ship.gltf mesh=1}\n./x \"##x\" transform{}\n"
+        "./0a1b2c3d-abcd-4c1b-8a77-0123456789ef \"0A1B2C3D-ABCD-4C1B-8A77-0123456789EF\" transform{}\n");
+}
+
 TEST_F(Gltf, a_matrix_is_taken_apart_and_one_with_shear_is_refused) {
     EXPECT_EQ(outline_of(R"("nodes": [ { "name": "a", "matrix": [0,2,0,0, -2,0,0,0, 0,0,2,0, 5,6,7,1] } ])"),
               ". \"ship.gltf\" transform{}\n"
               "./a \"a\" transform{position=[5 6 7] rotation=[0 0 0.70710677 0.70710677] scale=[2 2 2]}\n");
     const std::string messages = messages_of("\n\"nodes\": [ { \"matrix\": [1,0,0,0, 0.5,1,0,0, 0,0,1,0, 0,0,0,1] } ]");
     EXPECT_NE(messages.find("ship.gltf:2:24: error: a matrix has shear"), std::string::npos) << messages;
+    for (const char* matrix : {"1,0,0,2, 0,1,0,0, 0,0,1,0, 0,0,0,1", "1,0,0,0, 0,1,0,2, 0,0,1,0, 0,0,0,1",
+                               "1,0,0,0, 0,1,0,0, 0,0,1,2, 0,0,0,1", "1,0,0,0, 0,1,0,0, 0,0,1,0, 0,0,0,2"})
+        EXPECT_NE(messages_of(concat("\"nodes\": [ { \"matrix\": [", matrix, "] } ]"))
+                      .find("the last row of a matrix is not 0 0 0 1"),
+                  std::string::npos)
+            << matrix;
 }
 
 TEST_F(Gltf, a_skin_is_a_model_pose_and_what_hangs_on_joints_is_attached) {
@@ -100,6 +115,21 @@ TEST_F(Gltf, a_skin_is_a_model_pose_and_what_hangs_on_joints_is_attached) {
               "position=[0 0 3]}]} gltf_mesh{file=ship.gltf mesh=0}\n"
               "./rig/body/spacer \"spacer\" transform{} attached_to_node{node=hip position=[0 0 1]}\n"
               "./rig/body/sword \"sword\" transform{} attached_to_node{node=knee position=[0 0 0.5]}\n");
+}
+
+TEST_F(Gltf, what_hangs_on_a_joint_of_several_models_is_attached_to_the_first) {
+    EXPECT_EQ(outline_of(R"("skins": [ { "joints": [3] }, { "joints": [3, 4] } ], "meshes": [ {} ], "nodes": [
+                            { "name": "body", "skin": 0 }, { "name": "suit", "skin": 0 }, { "name": "cape", "skin": 1 },
+                            { "name": "hip", "children": [4, 5], "mesh": 0, "translation": [0, 1, 0] },
+                            { "name": "knee", "children": [6] }, { "name": "sword", "translation": [0, 0, 1] },
+                            { "name": "boot" } ])"),
+              ". \"ship.gltf\" transform{}\n"
+              "./body \"body\" transform{} model_pose{nodes=[{name=hip position=[0 1 0]}]}\n"
+              "./body/hip \"hip\" transform{} attached_to_node{node=hip} gltf_mesh{file=ship.gltf mesh=0}\n"
+              "./body/sword \"sword\" transform{} attached_to_node{node=hip position=[0 0 1]}\n"
+              "./suit \"suit\" transform{} model_pose{nodes=[{name=hip position=[0 1 0]}]}\n"
+              "./cape \"cape\" transform{} model_pose{nodes=[{name=hip position=[0 1 0]} {name=knee parent=hip}]}\n"
+              "./cape/boot \"boot\" transform{} attached_to_node{node=knee}\n");
 }
 
 TEST_F(Gltf, a_mesh_below_its_own_skeleton_keeps_the_joints_as_entities) {
@@ -247,10 +277,12 @@ TEST_F(Gltf, extensions_of_nodes_that_are_not_read_are_named_and_counted) {
         import(R"("extensionsRequired": [ "KHR_draco_mesh_compression", "MSFT_lod" ], "accessors": [ { "count": 958 },
                   { "count": 941 } ], "nodes": [
                   { "extensions": { "EXT_mesh_gpu_instancing": { "attributes": { "TRANSLATION": 0 } } } },
-                  { "extensions": { "EXT_mesh_gpu_instancing": { "attributes": { "SCALE": 1 } }, "MSFT_lod": {} } } ])"));
+                  { "extensions": { "EXT_mesh_gpu_instancing": { "attributes": { "SCALE": 1 } }, "MSFT_lod": {} } },
+                  { } ])"));
     const std::string messages = diagnostics.format();
-    EXPECT_NE(messages.find("warning: the 1899 instances of 2 nodes (EXT_mesh_gpu_instancing) are not read"),
-              std::string::npos)
+    EXPECT_NE(
+        messages.find("ship.gltf:3:37: warning: the 1899 instances of 2 nodes (EXT_mesh_gpu_instancing) are not read"),
+        std::string::npos)
         << messages;
     EXPECT_NE(messages.find("warning: the extension \"MSFT_lod\" of 1 node is not read"), std::string::npos)
         << messages;

@@ -4,6 +4,8 @@
 
 #include "inspector/inspected_sea.h"
 #include "inspector/session.h"
+#include "inspector/value_of_json.h"
+#include "shoal/document/json.h"
 #include "shoal/entity/entity_text.h"
 #include "shoal/inspect/report.h"
 #include "shoal/resource/blob_writer.h"
@@ -121,6 +123,49 @@ TEST(Inspector, a_field_is_set_as_the_world_sets_it_and_taken_back) {
     EXPECT_EQ(inspected.post("/api/undo", "{}").status, 400);
     inspected.send("/api/redo", json::object());
     EXPECT_EQ(*world.get<float>(entity, "fin.drag"), 2.5f);
+}
+
+struct Gauge {
+    float level = 0;
+    Vec3 flow{};
+    std::uint64_t code = 0;
+    std::int64_t debt = 0;
+    std::int32_t count = 0;
+    Entity of{};
+};
+SHOAL_COMPONENT(Gauge, (level, range(0, 10)), (flow, range(-1, 1)), code, debt, count, of)
+
+TEST(Inspector, values_of_json_are_taken_up_to_their_ends_and_refused_beyond_them) {
+    EntityManager entities;
+    World world(entities);
+    world.manager<Gauge>();
+    const auto value_of = [&](const char* field, const char* text) {
+        Diagnostics diagnostics;
+        const Result<Document> given = read_json(diagnostics.add_file("value", text), diagnostics);
+        const Result<AnyValue> value = inspect::value_of_json(given->root(), *world.find_field(field));
+        return value ? value->to_text() : std::string(value.message());
+    };
+    const char* const cases[][3] = {
+        {"gauge.level", "10", "10.0"},
+        {"gauge.level", "0", "0.0"},
+        {"gauge.level", "10.5", "\"gauge.level\" is from 0.0 to 10.0; 10.5 is outside"},
+        {"gauge.flow", "[-1, 0, 1]", "[-1.0 0.0 1.0]"},
+        {"gauge.flow", "[2, 0, 0]", "\"gauge.flow\" is from -1.0 to 1.0; 2.0 is outside"},
+        {"gauge.flow", "[0, 0, 2]", "\"gauge.flow\" is from -1.0 to 1.0; 2.0 is outside"},
+        {"gauge.flow.y", "-2", "\"gauge.flow.y\" is from -1.0 to 1.0; -2.0 is outside"},
+        {"gauge.code", "18446744073709551615", "18446744073709551615"},
+        {"gauge.code", "9007199254740993", "9007199254740993"},
+        {"gauge.debt", "-9223372036854775808", "-9223372036854775808"},
+        {"gauge.debt", "9007199254740993", "9007199254740993"},
+        {"gauge.count", "-2147483648", "-2147483648"},
+        {"gauge.count", "2.0", "2"},
+        {"gauge.count", "2.5", "\"gauge.count\" is an int32, and the value is not one"},
+        {"gauge.count", "2147483648", "\"gauge.count\" is an int32, and the value is not one"},
+        {"gauge.of", "null", "null"},
+        {"gauge.of", "5", "\"gauge.of\" is an entity, and the value is not one"},
+        {"gauge.level", "null", "\"gauge.level\" is a float, and the value is not one"},
+    };
+    for (const auto& [field, text, expected] : cases) EXPECT_EQ(value_of(field, text), expected) << field << text;
 }
 
 TEST(Inspector, what_does_not_fit_a_field_is_refused_and_changes_nothing) {
@@ -269,6 +314,16 @@ TEST(Inspector, spawns_of_one_blob_share_where_its_entities_come_from_and_the_de
     }
     EXPECT_LE(session.spawns.size(), 64u);
     for (const inspect::SpawnRecord& spawn : session.spawns) EXPECT_EQ(spawn.source, session.spawns.front().source);
+    BlobWriter other;
+    other.add_entity({.guid = 6, .source_line = 9});
+    const Blob second = *Blob::load(*other.write());
+    const std::size_t num_before = session.spawns.size();
+    session.note_spawn(second, *sea.world.spawn(second, {.copies = 0}));
+    EXPECT_EQ(session.spawns.size(), num_before) << "of nothing";
+    session.note_spawn(second, *sea.world.spawn(second));
+    const inspect::SpawnSource& source = *session.spawns.back().source;
+    EXPECT_EQ(source.guids, std::vector<std::uint64_t>{6}) << "another blob of as many entities";
+    EXPECT_EQ(source.lines, std::vector<std::uint32_t>{0}) << "there is no line without a file";
 }
 
 // req: H1
