@@ -145,6 +145,9 @@ TEST_F(PropertiesOfEntities, messages_say_what_there_is_instead) {
     EXPECT_EQ(properties.get<Vec2>(tank, "range").message(), "\"range\" of entity 1:1 is an integer, not a vec2");
     EXPECT_EQ(properties.get<std::int32_t>(tank, "range").message(),
               "\"range\" of entity 1:1 is an integer that does not fit an int32");
+    ASSERT_TRUE(properties.set_array(tank, "gears", std::span<const int>({1, 2})));
+    EXPECT_EQ(properties.get<std::int32_t>(tank, "gears").message(),
+              "\"gears\" of entity 1:1 is an array of 2 integers, not an int32");
     const std::vector<double> many(1025, 1.0);
     EXPECT_EQ(
         properties.set_array(tank, "long", many).message(),
@@ -192,6 +195,7 @@ TEST_F(PropertiesOfEntities, an_own_value_hides_that_of_the_template_until_it_is
     EXPECT_EQ(properties.get<float>(changed, "armor").value(), 30.5f);
     EXPECT_EQ(properties.get<Vec3>(changed, "turret").value(), (Vec3{1, 2, 3}));
     ASSERT_TRUE(properties.set(changed, "armor", "thick"));
+    EXPECT_EQ(all(changed).size(), 3u) << "each path once";
     EXPECT_EQ(properties.find(changed, "armor").type(), PropertyType::kString);
     EXPECT_TRUE(properties.find(changed, "armor").is_own());
     EXPECT_FALSE(properties.find(changed, "turret").is_own());
@@ -203,9 +207,43 @@ TEST_F(PropertiesOfEntities, an_own_value_hides_that_of_the_template_until_it_is
     EXPECT_EQ(num_rows(), (std::vector<std::uint64_t>{2, 0}));
     EXPECT_EQ(all(changed).size(), 3u);
 
+    ASSERT_TRUE(properties.set(plain, "crew", 4));
     properties.drop(spawned->entities());
+    EXPECT_EQ(num_rows(), (std::vector<std::uint64_t>{0, 0})) << "own values go too";
     EXPECT_FALSE(properties.has(plain, "armor"));
     EXPECT_TRUE(all(plain).empty());
+}
+
+TEST_F(PropertiesOfEntities, a_template_that_only_overrides_needs_its_resource_too) {
+    BlobWriter writer;
+    writer.set_name("tanks");
+    const std::uint32_t type = writer.add_component_type(schema_of<Properties>()).value();
+    const Array<std::uint32_t> overrides = table_of({{"armor", 30.5f}});
+    Properties row;
+    static_cast<BlobArrayBase&>(row.overrides) =
+        writer.add_array(FieldType::kUint32, std::as_bytes(std::span(overrides)));
+    writer.add_component(type, writer.add_entity({}), std::as_bytes(std::span(&row, 1)));
+    const Result<Blob> unknown = Blob::load(*writer.write());
+    Store* stores[] = {&properties};
+    EXPECT_FALSE(spawn({shoal_test::Stores(entities, stores)}, *unknown)) << "nobody has loaded it";
+    const Result<const Blob*> known = library.load(*writer.write());
+    ASSERT_TRUE(known);
+    const Result<Spawned> spawned = spawn({shoal_test::Stores(entities, stores)}, **known);
+    ASSERT_TRUE(spawned.ok()) << spawned.message();
+    EXPECT_EQ(properties.get<float>(spawned->entity(0), "armor").value(), 30.5f);
+}
+
+TEST_F(PropertiesOfEntities, the_texts_of_a_long_value_are_listed_once) {
+    const StringId names[] = {StringId("a"), StringId("b"), StringId("c"), StringId("d"), StringId("e")};
+    ASSERT_TRUE(properties.set_array(tank, "names", names));
+    ASSERT_TRUE(properties.set(tank, "crew", 4));
+    Array<StringId> ids{Owner("test")};
+    properties.list_texts(tank, ids);
+    std::vector<StringId> listed(ids.begin(), ids.end()), wanted(std::begin(names), std::end(names));
+    wanted.insert(wanted.end(), {StringId("names"), StringId("crew")});
+    std::sort(listed.begin(), listed.end());
+    std::sort(wanted.begin(), wanted.end());
+    EXPECT_EQ(listed, wanted);
 }
 
 TEST_F(PropertiesOfEntities, values_go_with_their_entity) {

@@ -112,7 +112,9 @@ TEST(OwnedRows, are_appended_all_or_none) {
     OwnedRows rows(schema_of<Lamp>(), entities, pool);
     std::vector<Entity> made = create(entities, 2000);
     ASSERT_TRUE(rows.reserve(5000, made.back().index()).ok());
+    const std::uint64_t num_changes = rows.num_structural_changes();
     ASSERT_TRUE(rows.append_all(std::span(made).subspan(1900, 1)));
+    EXPECT_NE(rows.num_structural_changes(), num_changes);
     EXPECT_FALSE(rows.append_all(made)) << "one of them has a row";
     EXPECT_EQ(rows.num_rows(), 1u);
     EXPECT_FALSE(rows.has(made[0]));
@@ -124,6 +126,45 @@ TEST(OwnedRows, are_appended_all_or_none) {
     EXPECT_FALSE(rows.append_all(std::span(made).subspan(1901, 50))) << "one of them occurs twice";
     EXPECT_EQ(rows.num_rows(), 1901u);
     EXPECT_TRUE(rows.validate().ok());
+}
+
+TEST(OwnedRows, full_rows_are_set_again_and_only_newcomers_need_room) {
+    EntityManager entities;
+    PagePool pool;
+    OwnedRows rows(schema_of<Lamp>(), entities, pool, {.capacity_rows = 100});
+    const std::vector<Entity> made = create(entities, 101);
+    const auto add = [&](std::span<const Entity> some, const Lamp& lamp) {
+        return rows.add_values(schema_of<Lamp>(), some, {reinterpret_cast<const std::byte*>(&lamp)});
+    };
+    ASSERT_TRUE(add(std::span(made).first(100), {2}));
+    EXPECT_FALSE(add(made, {3})) << "there is no room for the last";
+    EXPECT_EQ(rows.num_rows(), 100u);
+    const auto light = [&](std::uint32_t row) {
+        return *reinterpret_cast<const float*>(std::as_const(rows).table().column(0) + row * sizeof(float));
+    };
+    EXPECT_EQ(light(7), 2) << "nothing has changed";
+    EXPECT_EQ(add(std::span(made).first(100), {4}).value(), 100u);
+    EXPECT_EQ(light(7), 4);
+}
+
+TEST(OwnedRows, values_that_are_added_or_set_carry_the_stamp) {
+    EntityManager entities;
+    PagePool pool;
+    OwnedRows rows(schema_of<Lamp>(), entities, pool);
+    const std::vector<Entity> made = create(entities, 3 * kRowsPerStampBlock);
+    ASSERT_TRUE(rows.add_values(schema_of<Lamp>(), made, {}));
+    const Table& table = rows.table();
+    rows.table().set_stamp(10);
+    const Lamp lamp{5};
+    const AddedValues values{.images = reinterpret_cast<const std::byte*>(&lamp)};
+    ASSERT_TRUE(rows.add_values(schema_of<Lamp>(), {&made[kRowsPerStampBlock], 1}, values));
+    EXPECT_EQ(table.written_stamp(0, 1), 10u);
+    EXPECT_LT(table.written_stamp(0, 0), 10u);
+    EXPECT_LT(table.written_stamp(0, 2), 10u);
+    rows.table().set_stamp(11);
+    ASSERT_TRUE(rows.add_values(schema_of<Lamp>(), {&made[0], 1}, {})) << "with its default";
+    EXPECT_EQ(table.written_stamp(0, 0), 11u);
+    EXPECT_EQ(table.written_stamp(0, 1), 10u);
 }
 
 TEST(OwnedRows, while_passes_run_no_row_comes_or_goes) {
