@@ -347,6 +347,33 @@ TEST(Inspector, the_journal_has_what_came_and_went_with_the_passes_that_asked_fo
     for (const json& entry : journal["entries"]) EXPECT_GT(entry["frame"].get<std::uint64_t>(), begin);
 }
 
+TEST(Inspector, the_journal_counts_for_each_pass_and_forgets_frames_that_were_gone_back_to) {
+    Inspected inspected({.keep_frames = 16});
+    World& world = inspected.sea.world;
+    world.events<std::uint64_t>();  // of which there are none
+    for (const std::uint32_t count : {1u, 3u})
+        world.schedule().add(count == 1 ? "one" : "three", world.query<Singleton<Read<&shoal_test::Current::turns>>>(),
+                             [count](Commands& commands, std::uint64_t) {
+                                 for (std::uint32_t i = 0; i < count; ++i) commands.create(shoal_test::Spot{});
+                             });
+    inspected.json("/api/journal");  // from now on
+    inspected.sea.run(4);
+    inspected.send("/api/rewind", {{"frame", world.frame() - 2}});
+    inspected.sea.run(1);
+    const json frames = inspected.json("/api/journal?frames=3")["frames"];
+    ASSERT_EQ(frames.size(), 3u);
+    std::uint64_t number = world.frame() - 3;
+    for (const json& frame : frames) {
+        EXPECT_EQ(frame["frame"], ++number);
+        std::map<std::string, std::uint64_t> created;
+        for (const json& pass : frame["passes"])
+            if (pass["kind"] == "created") created[pass["pass"]] += pass["count"].get<std::uint64_t>();
+        EXPECT_EQ(created["one"], 1u) << frame;
+        EXPECT_EQ(created["three"], 3u) << frame;
+        for (const json& channel : frame["events"]) EXPECT_NE(channel["count"], 0) << channel;
+    }
+}
+
 TEST(Inspector, zones_share_the_time_of_passes_by_the_rows_that_these_find_there) {
     Inspected inspected;
     const json zones = inspected.json("/api/zones")["zones"];
@@ -555,6 +582,7 @@ TEST(Inspector, a_stream_tells_again_and_again_what_is_watched) {
     Inspected inspected;
     const std::uint16_t port = inspected.port();
     std::vector<json> told;
+    int num_told_later = 0;
     std::atomic<bool> is_done{false};
     std::thread client([&] {
         Connection connection(port);
@@ -562,18 +590,24 @@ TEST(Inspector, a_stream_tells_again_and_again_what_is_watched) {
                                      "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
                                      "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"));
         if (connection.read_reply().status == 101) {
-            connection.send_frame(R"({"watch": ["/api/world", "/api/nothing"], "rate": 10})");
-            for (int i = 0; i < 6; ++i) told.push_back(json::parse(connection.read_frame(), nullptr, false));
+            json paths = {"/api/world", "/api/nothing"};
+            while (paths.size() < 16) paths.push_back("/api/nothing");
+            connection.send_frame(json{{"watch", paths}, {"rate", 10}}.dump());
+            for (int i = 0; i < 18; ++i) told.push_back(json::parse(connection.read_frame(), nullptr, false));
+            paths.push_back("/api/nothing");
+            connection.send_frame(json{{"watch", paths}, {"rate", 10}}.dump());
+            while (num_told_later < 100 && !connection.read_frame().empty()) ++num_told_later;
         }
         is_done = true;
     });
     while (!is_done) inspected.sea.run(1), inspected.server.answer(0.001);
     client.join();
-    ASSERT_EQ(told.size(), 6u);
+    ASSERT_EQ(told.size(), 18u);
+    EXPECT_LT(num_told_later, 100) << "17 paths are too many, which ends the stream";
     EXPECT_EQ(told[0]["path"], "/api/world");
     EXPECT_EQ(told[0]["status"], 200);
     EXPECT_EQ(told[1]["status"], 404);
-    EXPECT_GT(told[4]["body"]["frame"].get<std::uint64_t>(), told[0]["body"]["frame"].get<std::uint64_t>());
+    EXPECT_GT(told[16]["body"]["frame"].get<std::uint64_t>(), told[0]["body"]["frame"].get<std::uint64_t>());
 }
 
 TEST(Inspector, server_and_world_may_end_in_either_order_while_somebody_asks) {
