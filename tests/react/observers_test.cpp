@@ -126,11 +126,12 @@ protected:
     Random random{shoal_test::seed()};
     Lighthouse house{GetParam()};
 
-    void change_something() {
+    static constexpr std::uint32_t kNumKinds = 16;
+    void change_something(std::uint32_t kind) {
         const Entity entity = house.known[random.below(std::uint32_t(house.known.size()))];
         const int value = static_cast<int>(random.below(3));
         Commands& commands = house.world.commands();
-        switch (random.below(16)) {
+        switch (kind) {
             case 0:
                 house.known.push_back(*house.entities.create());
                 return house.add(house.known.back(), lamp_of(house.known.back(), value));
@@ -230,11 +231,18 @@ TEST_P(ObserversOfAnyStore, what_is_told_is_what_differs_from_the_settle_before)
     world.observers().keep_journal(1'000'000);
     house.known.resize(1500);
     ASSERT_TRUE(house.entities.create(house.known));
-    for (const Entity entity : house.known) house.add(entity, lamp_of(entity, 1));
-    const std::int64_t num_frames = shoal_test::scaled_operations(60);
+    for (const Entity entity : house.known) {
+        house.add(entity, lamp_of(entity, 1));
+        if (random.below(2) == 0) house.add(entity, Wick{1, false, 0});
+    }
+    const std::int64_t num_frames = shoal_test::scaled_operations(200);
     for (std::int64_t frame = 0; frame < num_frames; ++frame) {
         const std::uint64_t stamp = world.stamp();
-        for (std::uint32_t i = random.below(4) * random.below(60); i-- > 0;) change_something();
+        // Every few frames, changes of one kind alone have to be noticed.
+        const bool is_mixed = frame % 6 < 3;
+        const std::uint32_t kind = kNumKinds - 1 - std::uint32_t(frame / 6) % kNumKinds;
+        for (std::uint32_t i = random.below(4) * random.below(60); i-- > 0;)
+            change_something(is_mixed ? random.below(kNumKinds) : kind);
         told.clear();
         num_calls.clear();
         world.settle();
