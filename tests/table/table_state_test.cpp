@@ -212,16 +212,67 @@ struct Padded {
     std::uint8_t flag = 0;
 };
 SHOAL_COMPONENT((Padded, whole), number, flag)
+struct PaddedByOne {
+    std::uint16_t number = 0;
+    std::uint8_t flag = 0;
+};
+SHOAL_COMPONENT((PaddedByOne, whole), number, flag)
 
 TEST_F(TableState, bytes_of_a_component_that_belong_to_no_field_are_saved_as_zeros) {
-    Table padded(schema_of<Padded>(), pool);
-    append_filled(padded, 3, Image(sizeof(Padded), std::byte(5)));
-    const Snapshot state = save(padded);
-    const SnapshotPart part = state.part(state.find("field/number..."));
-    ASSERT_EQ(part.num_bytes(), 3 * sizeof(Padded));
-    std::vector<std::byte> bytes(part.num_bytes());
-    state.copy(part, 0, 3, bytes.data());
-    for (std::size_t i = 0; i < bytes.size(); ++i) EXPECT_EQ(bytes[i], std::byte(i % sizeof(Padded) < 9 ? 5 : 0)) << i;
+    const auto expect_zeros = [this](const Schema& with_gap, std::size_t num_used) {
+        const std::size_t size = with_gap.struct_bytes();
+        Table padded(with_gap, pool);
+        append_filled(padded, 3, Image(size, std::byte(5)));
+        const Snapshot state = save(padded);
+        const SnapshotPart part = state.part(state.find("field/number..."));
+        ASSERT_EQ(part.num_bytes(), 3 * size);
+        std::vector<std::byte> bytes(part.num_bytes());
+        state.copy(part, 0, 3, bytes.data());
+        for (std::size_t i = 0; i < bytes.size(); ++i) EXPECT_EQ(bytes[i], std::byte(i % size < num_used ? 5 : 0)) << i;
+    };
+    expect_zeros(schema_of<Padded>(), 9);
+    expect_zeros(schema_of<PaddedByOne>(), 3);
+}
+
+TEST_F(TableState, a_table_has_no_rows_after_columns_that_do_not_fit) {
+    const Schema bools = uniform_schema(FieldType::kBool, 3);
+    Table other(bools, pool);
+    append_filled(other, 5, Image(bools.struct_bytes(), std::byte(1)));
+    const Snapshot state = save(table);
+    SnapshotReader from(state);
+    EXPECT_FALSE(other.load(from));
+    EXPECT_EQ(other.num_rows(), 0u);
+    append_filled(other, 2, Image(bools.struct_bytes(), std::byte(1)));
+    EXPECT_EQ(other.num_rows(), 2u);
+}
+
+TEST_F(TableState, a_table_is_filled_to_its_capacity_by_loading_and_no_further) {
+    for (const std::uint32_t capacity : {kRows, kRows - 1}) {
+        Table other(schema, pool, {.capacity_rows = capacity});
+        append_filled(other, 3, Image(schema.struct_bytes(), std::byte(4)));
+        const Snapshot state = save(table);
+        SnapshotReader from(state);
+        const Status status = other.load(from);
+        EXPECT_EQ(status.ok(), capacity == kRows) << status.message();
+        EXPECT_EQ(other.num_rows(), capacity == kRows ? kRows : 3) << "a refusal leaves what there was";
+    }
+}
+
+TEST_F(TableState, a_bool_that_is_none_is_found_in_any_row_of_any_block) {
+    const Schema bools = uniform_schema(FieldType::kBool, 2);
+    Table lamps(bools, pool);
+    append_filled(lamps, kRows, Image(bools.struct_bytes(), std::byte(1)));
+    for (const std::uint32_t row : {0u, kElementsPerSnapshotBlock - 1, kElementsPerSnapshotBlock, kRows - 1})
+        for (const std::uint32_t column : {0u, 1u}) {
+            for (const std::byte value : {std::byte(2), std::byte(0)}) {
+                *lamps.write_element(column, row) = value;
+                Snapshot state;
+                SnapshotWriter to(state);
+                to.check_values();
+                lamps.save(to);
+                EXPECT_EQ(to.status().ok(), value == std::byte(0)) << row << ' ' << column;
+            }
+        }
 }
 
 /// A loop that does each range on a thread of its own, the last one first.
