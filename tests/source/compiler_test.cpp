@@ -480,8 +480,8 @@ TEST_F(Compiler, what_no_schema_knows_is_kept_as_text_counted_and_named_in_a_war
             2] } } } { _guid = "c2" _type = "magic" data = { a = 1 b = 2 } } ])");
     file("x.level", R"(sky = "blue" units = [
         { _guid = "a" prefab = "lamp" layer = 3 editor = {} }
-        { _guid = "b" prefab = "lamp" modified_components = { #c1 = { _more = 2 data = { halo = { size = 5 } } } #c2 = { data
-            = { b = 3 } } } } ])");
+        { _guid = "b" prefab = "lamp" modified_components = { #c1 = { _more = 2 data = { halo = { size = 5 } } }
+            #c2 = { data = { b = 3 } } } } ])");
     const Result<CompiledSource> source = compiled("x.level");
     ASSERT_TRUE(source.ok()) << diagnostics.format();
     EXPECT_EQ(source->num_kept_components, 2u);

@@ -281,7 +281,8 @@ TEST_F(OldSources, that_change_a_part_of_what_is_newer_are_refused) {
 
 TEST_F(OldSources, are_of_the_oldest_of_several_versions_in_whatever_order_their_schemas_are_read) {
     schema(R"(components = { lamp = { version = 3
-        migrations = [ { from = 1  rename = { a = b } } { from = 2  rename = { b = c } } ]  fields = { c = float } } })");
+        migrations = [ { from = 1  rename = { a = b } } { from = 2  rename = { b = c } } ]
+        fields = { c = float } } })");
     const std::string first = "components = { lamp = { fields = { a = float } } }",
                       second = "components = { lamp = { version = 2  fields = { b = float } } }";
     file("x.sjson", "components = { lamp = { a = 4 } }");
