@@ -238,8 +238,7 @@ ScheduleGraph graph_of(const PassPlan& plan, std::span<const PassDeclaration> pa
                                    shared_names(first, second)});
         }
     std::ranges::sort(graph.edges, {}, [](const PassEdge& edge) { return std::pair(edge.from, edge.to); });
-    for (const PassEdge& edge :
-         graph.edges)  // edges are sorted by `from`, so each level is final when it is used
+    for (const PassEdge& edge : graph.edges)  // edges are sorted by `from`, so each level is final when it is used
         graph.passes[edge.to].level = std::max(graph.passes[edge.to].level, graph.passes[edge.from].level + 1);
     return graph;
 }
