@@ -149,7 +149,7 @@ void find_commands(const Snapshot& state, MissingResources& missing) {
     }
 }
 
-/// Returns the lines of the part "stores" without the stores in `scopes`.
+/// Returns the lines of the "stores" part, except those of the stores in `scopes`.
 std::string remaining_stores(std::string_view lines, const std::vector<std::string>& scopes) {
     std::string text;
     while (!lines.empty()) {

@@ -216,7 +216,7 @@ void CommandSettler::create_rows(std::uint32_t chunk, const CommandBatch& run) {
     const auto number_at = [&](std::size_t i) { return static_cast<std::size_t>(pending[i].id & kPendingNumberMask); };
     const std::size_t count = run.num_rows, first = number_at(0);
     bool is_one_zone = true, is_dense = true;
-    bool is_whole = bool(scratch_.made[first]);  // none is cancelled; without ids, none was created
+    bool is_whole = bool(scratch_.made[first]);  // no creation is cancelled; if there are no ids, no entity was created
     for (std::size_t i = 0; i < count; ++i) is_one_zone &= zones[i] == zones[0];
     for (std::size_t i = 0; i < count; ++i) is_dense &= number_at(i) == first + i;
     for (std::size_t i = 0; num_cancelled_ != 0 && i < count; ++i) is_whole &= bool(scratch_.made[number_at(i)]);

@@ -19,7 +19,7 @@ using detail::MadeList;
 
 namespace {
 
-/// Whether commands of a list can be passed on.
+/// Whether the commands in a list can be passed on.
 bool may_pass(const detail::CommandList& list) {
     switch (list.kind) {
         case CommandKind::kDestroy:

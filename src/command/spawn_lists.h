@@ -24,7 +24,7 @@ struct OverridingSpawn {
         detail::CommandKind::kSpawn, kOffset + sizeof(SpawnOverrides), alignof(SpawnOverrides), {&kPart, 1}};
 };
 
-/// Whether commands of a list have overrides. Requires: these are spawn or copy commands.
+/// Whether any command in a list has overrides. Requires: these are spawn or copy commands.
 inline bool has_overrides(const detail::CommandList& list) { return !list.parts.empty(); }
 /// Whether the commands have poses.
 inline bool has_poses(const detail::CommandList& list) {

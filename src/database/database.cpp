@@ -276,7 +276,7 @@ void Database::forget_steps() {
 
 /// If the entities own consecutive rows of a table, moves these rows together and gives them the values of the call.
 /// find_target(table) returns the table to which the rows of a table move. Returns how many rows were moved, or 0 if
-/// the rows must be moved by group. Errors: no memory. On error, nothing has changed.
+/// the rows must be moved by group. Errors: out of memory. On error, nothing has changed.
 template <class FindTarget>
 Result<std::uint32_t> Database::transfer_as_run(Arguments& arguments, FindTarget&& find_target) {
     const DatabaseRow run = find_run(arguments.entities());
@@ -295,7 +295,7 @@ Result<std::uint32_t> Database::transfer_as_run(Arguments& arguments, FindTarget
 }
 
 /// Finds the target of each selected group and makes room in it, and in `first` for the entities without a row.
-/// Errors: no memory. On error, nothing has changed, and the selection is empty.
+/// Errors: out of memory. On error, nothing has changed, and the selection is empty.
 template <class FindTarget>
 Status Database::prepare_selected(Arguments& arguments, FindTarget&& find_target, DatabaseTable* first) {
     Status status;

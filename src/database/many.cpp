@@ -43,7 +43,7 @@ bool Database::names_many(std::span<const ComponentValues> values) const {
 }
 
 /// Makes room for the first values that the entities of a call already have. These values move when others are added
-/// before them. Errors: no memory. On error, nothing has changed.
+/// before them. Errors: out of memory. On error, nothing has changed.
 Status Database::reserve_further(Arguments& arguments) {
     const bool may_repeat = arguments.entities().size() > 1;
     BitSet named{Owner("database")};

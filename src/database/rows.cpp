@@ -13,7 +13,7 @@ namespace shoal {
 
 // --- room --------------------------------------------------------------------------------------------------------
 
-/// Makes room for `count` more rows. Errors: no memory. On error, nothing has changed.
+/// Makes room for `count` more rows. Errors: out of memory. On error, nothing has changed.
 Status Database::reserve_rows(DatabaseTable& table, std::size_t count) {
     if (count == 0) return {};
     const std::uint32_t room = options_.capacity_rows - table.num_rows();
@@ -42,8 +42,8 @@ Status Database::reserve_entries(std::span<const Entity> entities) {
     return directory_.reserve(std::min(highest, static_cast<std::uint32_t>(entities_.num_indices_used())));
 }
 
-/// Makes room in the targets of all groups, and in `first` for the entities without a row. Errors: no memory. On error,
-/// no row has changed.
+/// Makes room in the targets of all groups, and in `first` for the entities without a row. Errors: out of memory. On
+/// error, no row has changed.
 Status Database::reserve_targets(DatabaseTable* first) {
     return reserve_in_all([&](auto&& visit) {
         if (first != nullptr) visit(*first, static_cast<std::uint32_t>(selection_->missing().size()));

@@ -18,7 +18,7 @@ SHOAL_INLINE void Database::remove_row(DatabaseTable& table, std::uint32_t row) 
 }
 
 /// Makes room in several tables or, after an error, in none. for_each_gain(visit) calls visit(table, number of rows),
-/// any number of times for each table. Errors: no memory. On error, no row has changed.
+/// any number of times for each table. Errors: out of memory. On error, no row has changed.
 template <class ForEachGain>
 Status Database::reserve_in_all(ForEachGain&& for_each_gain) {
     for_each_gain([](DatabaseTable& table, std::uint32_t count) { table.num_wanted_ += count; });

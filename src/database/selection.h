@@ -51,7 +51,7 @@ public:
     void require_empty() const { SHOAL_ASSERT(num_selected_ == 0, kRuleForDestructors); }
     std::span<Group> groups() { return groups_; }
     std::span<const Group> groups() const { return groups_; }
-    /// The rows of a group, and the numbers of their entities in the call.
+    /// The rows of a group, and the index of each row's entity in the call.
     std::span<const std::uint32_t> rows_of(const Group& group) const {
         return {rows_.data() + group.begin, group.size()};
     }

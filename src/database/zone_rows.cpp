@@ -499,7 +499,7 @@ Status Database::ReturningRows::read_further(SnapshotReader& from, ComponentType
     return database.further_values(component)->reserve(num_values, highest);
 }
 
-/// Adds a value before the further values of its owner. `first_column` is the component's first column in `columns`.
+/// Adds a value before its owner's other values. `first_column` is the component's first column in `columns`.
 void Database::ReturningRows::append(ComponentType component, Entity owner, const Columns& columns,
                                      std::size_t first_column, std::size_t place) {
     OwnedRows& to = *database.further_values(component);

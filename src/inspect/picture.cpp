@@ -20,7 +20,7 @@ constexpr std::size_t kMaxLegendEntries = 16;
 constexpr std::size_t kMaxDensityBytes = 500'000;
 constexpr double kFinestCell = 2, kCoarsestCell = 64;  // pixels
 // The styles apply only to pictures, so that a picture can be embedded in a page with other styles. The background is
-// dark even in light pages, because the colours are chosen for a dark background.
+// dark even on light pages, because the colours are chosen for a dark background.
 constexpr std::string_view kStyle =
     ".places text{font-family:Inter,'Helvetica Neue',Arial,sans-serif;fill:#cfe6f2}.places .page{fill:#041421}"
     ".places .title{font-size:24px;font-weight:600;fill:#f3fbff}.places .sub{font-size:14px;fill:#86aec4}"

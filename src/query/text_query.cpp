@@ -379,7 +379,7 @@ struct TextQuery::Held {
         else
             batches.push_back(std::move(made));
     }
-    /// Whether the entities of a batch are stored in a table of the batch. Other entities are in buffers that the loop
+    /// Whether a batch's entities are in one of the batch's own tables. Other entities are in buffers that the loop
     /// reuses.
     static bool lies_in_table(const TextBatch& found) {
         return std::ranges::any_of(found.places_, [&](const ComponentRows& place) {

@@ -671,7 +671,7 @@ private:
     /// Tags must not be overwritten, because a write would not update the list of entities that have the tag.
     static bool is_tag(const TypeChanges& type) { return type.schema->id() == schema_of<Tag>().id(); }
 
-    /// Returns a value of the older version as it was spawned in the copy.
+    /// Returns the value that the copy got when the older version was spawned.
     Image old_image(const ChangedList& list, std::uint32_t row, std::uint32_t copy) const {
         const TypeChanges& t = type_at(list.type);
         Image image(t.schema->default_image().begin(), t.schema->default_image().end(), "reload");

@@ -351,7 +351,7 @@ private:
 
     // --- names -------------------------------------------------------------------------------------------------------
 
-    /// If `is_early` is set, the name is from before the step's own conversions.
+    /// `is_early`: the name is the one used before the step's own conversions.
     Fate fate_of(std::string_view name, const DeclaredStep& step, bool is_early) const {
         Fate fate{std::string(name)};
         const auto convert = [&](const DeclaredStep& later) {

@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::size_t kPromotionBytes = std::size_t(64) << 10;     // a table with more bytes of rows gets a range
 constexpr std::size_t kLeastSharedBytes = std::size_t(256) << 10;  // fewer bytes are not worth a page of 2 MiB
-constexpr std::size_t kLargeColumnBytes = std::size_t(16) << 20;   // from this size on, the last page may be large
+constexpr std::size_t kLargeColumnBytes = std::size_t(16) << 20;   // at this size and above, the last page may be large
 constexpr std::size_t kStaggerLines = 4;                           // the number of start offsets within a page
 constexpr std::size_t kStaggerPages = 4;
 constexpr std::size_t kMaxStaggerBytes = kStaggerPages * kPageBytes;
@@ -261,7 +261,7 @@ Status ColumnStorage::reserve(std::uint32_t count) {
     return {};
 }
 
-/// Moves the rows to memory that has room for `rows` rows. Errors: no memory. On error, nothing has changed.
+/// Moves the rows to memory that has room for `rows` rows. Errors: out of memory. On error, nothing has changed.
 Status ColumnStorage::grow(std::uint32_t rows) {
     const std::size_t bytes = block_bytes(columns_, rows);
     const bool at_once = num_rows_ == 0 && range_.data == nullptr && bytes >= kLeastSharedBytes;

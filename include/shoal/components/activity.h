@@ -43,7 +43,8 @@ public:
     SHOAL_API ActivityManager(EntityManager& entities, PagePool& pool);
     SHOAL_API ~ActivityManager() override;
 
-    /// Makes living entities active or inactive. Skips dead entities. Errors: no memory. On error, nothing has changed.
+    /// Makes living entities active or inactive. Skips dead entities. Errors: out of memory. On error, nothing has
+    /// changed.
     SHOAL_API Status set_active(std::span<const Entity> entities, bool is_active);
     Status set_active(Entity entity, bool is_active) { return set_active({&entity, 1}, is_active); }
 

@@ -176,7 +176,8 @@ public:
         requires(sizeof...(Ts) > 0);
 
     /// Makes room for `count` more entities with these components in a zone. Calls that create entities there or move
-    /// them there then need no more memory for rows. Errors: no memory or a full table. On error, nothing has changed.
+    /// them there then need no more memory for rows. Errors: out of memory or a full table. On error, nothing has
+    /// changed.
     SHOAL_API Status reserve(const Archetype& type, Zone zone, std::size_t count);
     template <DescribedComponent... Ts>
     Status reserve(std::size_t count, Zone zone)
@@ -192,8 +193,8 @@ public:
         return reserve<Ts...>(count, options_.first_zone);
     }
 
-    /// Gives a row to each living entity that has no row here. Other entities are skipped. Errors: no memory or a full
-    /// table. On error, nothing has changed.
+    /// Gives a row to each living entity that has no row here. Other entities are skipped. Errors: out of memory or a
+    /// full table. On error, nothing has changed.
     SHOAL_API Result<AddCounts> insert(std::span<const Entity> entities, const Archetype& type, Zone zone,
                                        std::span<const ComponentValues> values = {});
     template <GivenComponent... Ts>
@@ -221,7 +222,8 @@ public:
     /// Adds components to living entities, or sets the values of components that they already have (a component for
     /// which no value is given keeps its value). Entities without a row get one in the first zone. num_added counts the
     /// entities that gained a component. For a `many` type, each entity gains a value at the front of its list.
-    /// Disabled{Asleep{}} adds a disabled component. Errors: no memory or a full table. On error, nothing has changed.
+    /// Disabled{Asleep{}} adds a disabled component. Errors: out of memory or a full table. On error, nothing has
+    /// changed.
     SHOAL_API Result<AddCounts> add(std::span<const Entity> entities, std::span<const ComponentValues> values);
     template <GivenComponent... Ts>
     Result<AddCounts> add(std::span<const Entity> entities, const Ts&... values)

@@ -9,7 +9,7 @@
 // fewer index bits and more generation bits, such as 16 and 14. With SHOAL_WIDE_IDS, ids have 64 bits: 32 index bits
 // and 32 generation bits. The null entity is 0; no other entity has index 0 or generation 0.
 // An id is valid only in one process and one EntityManager. In a file, an entity is named by its GUID or by its index
-// in the file. Thread: a value.
+// in the file. Thread: different objects may be used on different threads.
 
 #include "shoal/base/detail/config.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-// Reports the costs of a database's zones, for people and for programs.
+// Reports the costs of a database's zones, as text and as JSON.
 //
 //     std::vector<ZoneReport> zones = report_zones(sea);
 //     std::fputs(zones_text(zones, 10).c_str(), stdout);  // the ten largest, and the rest in a line each

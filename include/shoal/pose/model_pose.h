@@ -116,7 +116,7 @@ public:
 
     /// Gives each living entity an instance in the default pose, which is already computed. Replaces existing
     /// instances.
-    /// Errors: no memory, or the capacity is reached. On error, nothing has changed.
+    /// Errors: out of memory, or the capacity is reached. On error, nothing has changed.
     SHOAL_API Result<AddCounts> add(std::span<const Entity> entities, NodeTreeId tree);
     /// Removes the instances of these entities, and returns the number removed.
     SHOAL_API std::uint32_t remove(std::span<const Entity> entities);

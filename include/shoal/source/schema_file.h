@@ -44,7 +44,7 @@ SHOAL_API bool read_schema_text(std::uint32_t file, ComponentRegistry& registry,
 /// nothing and returns false.
 SHOAL_API bool read_older_schema_file(const std::string& path, const ComponentRegistry& registry, SourceRules& rules,
                                       Diagnostics& diagnostics, SourceFiles* files = nullptr);
-/// Like read_older_schema_file(), but for a file whose text `diagnostics` already has.
+/// Like read_older_schema_file(), but for a file whose text is already in `diagnostics`.
 SHOAL_API bool read_older_schema_text(std::uint32_t file, const ComponentRegistry& registry, SourceRules& rules,
                                       Diagnostics& diagnostics);
 

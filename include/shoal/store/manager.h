@@ -39,8 +39,8 @@ public:
     // --- structural calls ----------------------------------------------------------------------------------------
 
     /// Adds a component to `entity`, or sets the component that it already has. With `many`, adds a component before
-    /// the existing ones. Returns the nil instance if the entity is not alive. Errors: no memory. On error, nothing has
-    /// changed.
+    /// the existing ones. Returns the nil instance if the entity is not alive. Errors: out of memory. On error, nothing
+    /// has changed.
     SHOAL_INLINE Result<Instance> add(Entity entity, T value = T{}) {
         const std::uint32_t row = core_.rows().try_append(entity);
         if (SHOAL_UNLIKELY(row == kNilRow)) return add_through_span(entity, std::move(value));

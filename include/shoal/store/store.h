@@ -241,7 +241,7 @@ public:
     /// store would refuse the change. On error, nothing has changed.
     virtual Result<bool> prepare_values(const Schema& component, std::span<const Entity> entities, bool removes);
     /// Whether remove_one_value() is supported. remove_one_value() removes value number `index` of an entity; `at` is
-    /// the row of that value. Errors: no memory, or not supported. On error, nothing has changed.
+    /// the row of that value. Errors: out of memory, or not supported. On error, nothing has changed.
     virtual bool takes_single_values() const { return false; }
     SHOAL_API virtual Status remove_one_value(const Schema& component, Entity entity, const ComponentRow& at,
                                               std::uint32_t index);
@@ -264,12 +264,12 @@ public:
                               ChangeCounts& counts) {
         return change(entities, changes, counts);
     }
-    /// Moves the rows of entities to another zone, and returns how many rows were moved. Errors: no memory. On error,
-    /// nothing has changed.
+    /// Moves the rows of entities to another zone, and returns how many rows were moved. Errors: out of memory. On
+    /// error, nothing has changed.
     virtual Result<std::uint32_t> move_to_zone(std::span<const Entity>, Zone) { return 0u; }
 
     /// Adds a batch. Requires: the component type is one of schemas(), the columns fit its schema, and the entities are
-    /// alive. Errors: no memory. On error, nothing has been added.
+    /// alive. Errors: out of memory. On error, nothing has been added.
     virtual Status spawn(const SpawnBatch& batch) = 0;
     /// A spawner calls these before and after the batches of one blob. The batches stay valid until finish_spawn(), so
     /// a store in which an entity's place depends on all its components may wait for the last batch. Errors: as for
@@ -334,7 +334,7 @@ public:
     /// By default, refuses to save, because the base class does not know what the store keeps.
     SHOAL_API virtual void save(SnapshotWriter& to) const;
     /// Replaces the contents with what save() wrote. The entity manager has already been loaded. Corrupt data must do
-    /// no harm. Errors: no memory, or the data does not fit. On error, the store is consistent and has no rows.
+    /// no harm. Errors: out of memory, or the data does not fit. On error, the store is consistent and has no rows.
     SHOAL_API virtual Status load(SnapshotReader& from);
     /// Called after all of the world's stores have been loaded, to restore data that stores exchange.
     virtual void finish_load() {}

@@ -102,7 +102,7 @@ public:
     // --- structure -----------------------------------------------------------------------------------------------
 
     /// Gives each living entity a transform as a root. If an entity already has a transform, sets its local pose.
-    /// Errors: no memory, or the capacity is reached. On error, nothing has changed.
+    /// Errors: out of memory, or the capacity is reached. On error, nothing has changed.
     SHOAL_API Result<AddCounts> add(std::span<const Entity> entities, const Transform& local = {});
     /// Like add() above, but with a pose for each entity, and with links. The children of a parent are in the order of
     /// the span. The children of a dead entity become children of its parent. An entity that already has a transform
@@ -112,7 +112,7 @@ public:
     /// Cost: this computes the world poses, and takes longer if the entities are not in depth-first order.
     SHOAL_API Result<AddCounts> add(std::span<const Entity> entities, std::span<const Transform> locals,
                                     std::span<const std::uint32_t> parents = {});
-    /// Makes room for `count` more transforms. Errors: no memory, or the capacity is reached.
+    /// Makes room for `count` more transforms. Errors: out of memory, or the capacity is reached.
     Status reserve(std::size_t count) { return rows_.reserve(count); }
     /// Removes the transforms of these entities, and returns the number removed. Their children become roots and keep
     /// their world poses; pending poses are computed first.

@@ -64,7 +64,7 @@ struct PassPlan;
 struct ScheduleGraph;
 class Trace;
 
-/// Is notified after each pass. Tools use it to inspect the data that passes write.
+/// Receives a call after each pass. Tools use it to inspect the data that passes write.
 class PassObserver {
 public:
     /// Called after a pass has ended and before the passes that wait for it begin. The data that the pass declares as

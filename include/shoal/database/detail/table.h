@@ -38,7 +38,7 @@ public:
     bool get(std::uint32_t row) const { return test_bit(words_, row); }
     void set(std::uint32_t row, bool value) { set_bit(words_, row, value); }
     void set(RowRange rows, bool value) { set_bits(words_, rows.begin, rows.end, value); }
-    /// Makes room for `num_rows` rows. Errors: no memory. On error, nothing has changed.
+    /// Makes room for `num_rows` rows. Errors: out of memory. On error, nothing has changed.
     SHOAL_API Status reserve(std::uint32_t num_rows);
     SHOAL_API void release();
     /// Shape: bit row % 64 of word row / 64.

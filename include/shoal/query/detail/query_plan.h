@@ -75,7 +75,7 @@ struct FieldColumns {
     Table* table = nullptr;                  ///< nullptr: none of the rows has the component
     std::uint32_t first_column = 0;          ///< the first column of the component in `table`
     std::uint32_t first_row = 0;             ///< row i of the run is row first_row + i of the table, modulo 2^32
-    const std::uint32_t* rows = nullptr;     ///< each block row's row in the table, or kNilRow. nullptr: a run.
+    const std::uint32_t* rows = nullptr;     ///< by row of the block: the row in the table, or kNilRow. nullptr: a run.
                                              ///< Fields of related entities always use `rows`, even in a run
     const RowIndex* index = nullptr;         ///< a paged index that has the row of each owner; nullptr: use `rows`
     const std::byte* values = nullptr;       ///< the former values of removed components; replaces `table`

@@ -32,7 +32,7 @@ enum class KeyUse : std::uint8_t {
 /// The syntax of an entity, a component or a deletion.
 enum class ItemForm : std::uint8_t {
     kByKey,    ///< in a mapping, after its key
-    kElement,  ///< in a list, with its key inside
+    kElement,  ///< in a list; the item contains its own key
     kShort,    ///< a component of a short-form entity
 };
 

@@ -25,7 +25,7 @@ struct RenamedKey {
 
 /// Rules for content that no schema declares.
 struct SourceRules {
-    bool keep_unknown_components = false;  ///< as text in the blob's debug section; otherwise they are errors
+    bool keep_unknown_components = false;  ///< as text in the blob's debug section; otherwise, they are errors
     bool keep_unknown_fields = false;      ///< the same for unknown fields, and for unknown keys in entities and levels
     std::vector<std::string> ignored_keys;
     std::vector<RenamedKey> renamed_keys;

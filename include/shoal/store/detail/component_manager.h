@@ -32,7 +32,7 @@ public:
     const EntityManager& entity_manager() const { return rows_.entity_manager(); }
 
     /// Adds a component to each living entity. If an entity already has one, its value is set instead, unless the
-    /// schema is `many`. Errors: no memory, or the capacity is reached (an entity that occurs twice may need room
+    /// schema is `many`. Errors: out of memory, or the capacity is reached (an entity that occurs twice may need room
     /// twice). On error, nothing has changed.
     Result<AddCounts> add(std::span<const Entity> entities, FillRows fill, void* context) {
         return rows_.add(entities, fill, context);
@@ -42,8 +42,8 @@ public:
     SHOAL_API Result<AddCounts> add_images(std::span<const Entity> entities, const std::byte* images,
                                            std::size_t stride);
 
-    /// Makes room for `count` more components, for entities that are alive or are created next. Errors: no memory, or
-    /// the capacity is reached. On error, nothing has changed.
+    /// Makes room for `count` more components, for entities that are alive or are created next. Errors: out of memory,
+    /// or the capacity is reached. On error, nothing has changed.
     Status reserve(std::size_t count) { return rows_.reserve(count); }
 
     /// Removes all components of these entities and returns how many rows were removed. Entities without components are

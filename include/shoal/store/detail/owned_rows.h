@@ -125,8 +125,8 @@ public:
     // --- adding --------------------------------------------------------------------------------------------------
 
     /// Gives each living entity a row with the value that `fill` writes. If an entity already has a row, its value is
-    /// set instead, unless the schema is `many`. Errors: no memory, or the capacity is reached (an entity that occurs
-    /// twice may need room twice). On error, nothing has changed.
+    /// set instead, unless the schema is `many`. Errors: out of memory, or the capacity is reached (an entity that
+    /// occurs twice may need room twice). On error, nothing has changed.
     SHOAL_API Result<AddCounts> add(std::span<const Entity> entities, FillRows fill, void* context);
 
     /// Makes room for adding these entities. Errors: as for add().
@@ -181,7 +181,7 @@ public:
     /// plugins. Rows with a new owner are marked as written. Afterwards, no other call to this class may add or remove
     /// rows, so OwnedRowsOptions::remove_dead must be set.
     /// Shape: `owners` and `next` are indexed by row; for `columns`, see Table::show(). `next` holds the next row of
-    /// the same entity; it is empty unless the schema is `many`. Errors: no memory for the index; an entity has two
+    /// the same entity; it is empty unless the schema is `many`. Errors: out of memory for the index; an entity has two
     /// rows, unless the schema is `many`; a row has no owner; the rows of an entity are not one chain. On error, no row
     /// is shown.
     /// Lifetime of `owners` and `columns`: until the next show(). Cost: compares the owners; with `many`, writes all
@@ -239,7 +239,7 @@ public:
 
     /// Writes all rows, and the position in the list of deaths.
     SHOAL_API void save(SnapshotWriter& to) const;
-    /// Replaces all rows with the rows that save() wrote. Errors: no memory, or the data does not fit. On error, no
+    /// Replaces all rows with the rows that save() wrote. Errors: out of memory, or the data does not fit. On error, no
     /// rows are left. Requires: the entity manager has been loaded, and the rows are in this object's own memory (see
     /// show()).
     SHOAL_API Status load(SnapshotReader& from);

@@ -9,7 +9,8 @@
 // disabled components. A singleton has only one value, so its override applies no matter which copy it names. Fields
 // that are not in the resource, such as "transform.world", which is computed from other fields, cannot be overridden.
 // If an override names a missing entity or field, or its value does not fit, the call fails and spawns nothing.
-// Entities without overrides cost nothing. A reload keeps overridden values (see reload/reloader.h). Thread: values.
+// Entities without overrides cost nothing. A reload keeps overridden values (see reload/reloader.h).
+// Thread: different objects may be used on different threads.
 
 #include "shoal/base/detail/array.h"
 #include "shoal/table/detail/any_value.h"

@@ -4,7 +4,7 @@
 //     const StableSpan stable(given, own);  // copied only if the two share memory
 //     for (Entity entity : stable.get()) remove(entity);
 //
-// Thread: values.
+// Thread: different objects may be used on different threads.
 
 #include "shoal/base/detail/array.h"
 

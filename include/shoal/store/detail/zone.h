@@ -5,7 +5,7 @@
 //
 //     ZoneSet near = {3, 4};        bits   0 0 0 1 1
 //
-// Thread: values.
+// Thread: different objects may be used on different threads.
 
 #include "shoal/base/assert.h"
 #include "shoal/base/detail/bit_set.h"

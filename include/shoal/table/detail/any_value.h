@@ -8,7 +8,7 @@
 //
 // A value is a copy of the bytes; up to 48 bytes need no allocation. The names of enumerators come from the schema with
 // which the value was read.
-// Thread: values.
+// Thread: different objects may be used on different threads.
 
 #include "shoal/base/detail/bytes.h"
 #include "shoal/table/detail/value_text.h"

@@ -4,7 +4,7 @@
 //     rows of a database     place+raft    "place.position", "raft.bounds.least"    Schema::combine() names them
 //     rows of a manager      raft          "bounds.least"                           dots in names are structs
 //
-// Thread: values.
+// Thread: different objects may be used on different threads.
 
 #include "shoal/table/detail/schema.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 // A value that a look-up has found, or nothing. It is used like a pointer to the value. Replaces std::optional, which
 // would add 2,000 preprocessed lines to every file that includes shoal.
-// Thread: values.
+// Thread: different objects may be used on different threads.
 
 #include <cstddef>
 

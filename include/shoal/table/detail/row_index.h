@@ -104,8 +104,8 @@ public:
         if (entity.index() < num_flat_) __builtin_prefetch(flat_ + entity.index());
     }
 
-    /// Makes room for the rows of `num_more` more entities with indices up to `max_index`. Errors: no memory. On error,
-    /// nothing has changed.
+    /// Makes room for the rows of `num_more` more entities with indices up to `max_index`. Errors: out of memory. On
+    /// error, nothing has changed.
     Status reserve(std::uint32_t num_more, std::uint32_t max_index) {
         if (SHOAL_LIKELY(kind_ != RowIndexKind::kHash && max_index <= max_index_ && max_index < capacity())) return {};
         return reserve_more(num_more, max_index);

@@ -37,7 +37,7 @@ public:
         return from.placement() + to.placement() == placements_;
     }
 
-    /// Moves a row as Table::take() does and returns its new row. The caller writes the index entry of its owner.
+    /// Moves a row, as Table::take() does, and returns its new index. The caller writes the index entry of its owner.
     /// Requires: is_known() and to.has_room(); `owner` owns the row; if kDrops is false, the plan drops no columns.
     template <bool kDrops>
     SHOAL_INLINE std::uint32_t take(Table& from, Table& to, std::uint32_t row, Entity owner) const {

@@ -272,8 +272,8 @@ public:
     SHOAL_API void save(SnapshotWriter& to) const;
     /// In the column that the writer has just written, refuses the values that save() would refuse.
     SHOAL_API void refuse_bad_values(SnapshotWriter& to, std::uint32_t column) const;
-    /// Replaces all rows with the rows that save() wrote. The caller updates the index. Errors: no memory, or the data
-    /// does not fit this table. On error, the table is empty.
+    /// Replaces all rows with the rows that save() wrote. The caller updates the index. Errors: out of memory, or the
+    /// data does not fit this table. On error, the table is empty.
     SHOAL_API Status load(SnapshotReader& from);
 
     // --- memory and health ---------------------------------------------------------------------------------------
