@@ -103,7 +103,7 @@ std::string to_json(std::span<const Measurement> results);
 /// Reads a file written by to_json(). Ends the program if the file is invalid.
 std::vector<Measurement> read_results(const std::string& path);
 
-/// Returns the results as a Markdown table with missed targets in bold.
+/// Returns the results as a Markdown table. Results that miss their target come first, in bold.
 std::string draw_table(std::span<const Measurement> results);
 /// Returns a bar chart of all results as SVG.
 std::string draw_chart(std::span<const Measurement> results);

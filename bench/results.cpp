@@ -60,14 +60,16 @@ std::string draw_table(std::span<const Measurement> results) {
     std::string text =
         "| workload | entities | shoal ns | reference ns | ratio (p10 to p90) | target | |\n"
         "| --- | ---: | ---: | ---: | ---: | ---: | --- |\n";
-    for (const Measurement& result : results) {
-        const bool missed = result.target != 0 && result.ratio > result.target;
-        const std::string ratio = format(missed ? "**%.2f**" : "%.2f", result.ratio);
-        text += "| `" + result.workload + "` | " + std::to_string(result.n) + " | " + format("%.3g", result.shoal_ns) +
-                " | " + format("%.3g", result.reference_ns) + " | " + ratio + " (" + format("%.2f", result.ratio_p10) +
-                " to " + format("%.2f", result.ratio_p90) + ") | " +
-                (result.target != 0 ? format("%.2f", result.target) : std::string()) + " | " + note(result) + " |\n";
-    }
+    for (const bool missed : {true, false})
+        for (const Measurement& result : results) {
+            if (missed != (result.target != 0 && result.ratio > result.target)) continue;
+            const std::string ratio = format(missed ? "**%.2f**" : "%.2f", result.ratio);
+            text += "| `" + result.workload + "` | " + std::to_string(result.n) + " | " +
+                    format("%.3g", result.shoal_ns) + " | " + format("%.3g", result.reference_ns) + " | " + ratio +
+                    " (" + format("%.2f", result.ratio_p10) + " to " + format("%.2f", result.ratio_p90) + ") | " +
+                    (result.target != 0 ? format("%.2f", result.target) : std::string()) + " | " + note(result) +
+                    " |\n";
+        }
     return text;
 }
 
