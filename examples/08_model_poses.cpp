@@ -1,6 +1,5 @@
 // Crabs walk on a slope. They share one node tree, their poses are computed independently of the transforms, and a
-// constraint keeps their feet on the ground. When a crab dies, the entity that it carries dies too, because the crab
-// owns it.
+// constraint keeps their feet on the ground. A crab owns the entity that it carries, which dies when the crab dies.
 #include <shoal/components/ownership.h>
 #include <shoal/pose/model_pose_text.h>
 #include <shoal/source/compiler.h>

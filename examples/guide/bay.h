@@ -1,6 +1,5 @@
 #pragma once
-// The result of step 6, which step 7 uses: the bay is divided into tiles, rocks and bullets are in a database, and hits
-// are events.
+// The result of step 6, which step 7 uses: the bay has tiles, rocks and bullets are in a database, and hits are events.
 
 #include "ship.h"
 

@@ -12,19 +12,15 @@ Cluster::Cluster(World& world, MPI_Comm comm, const ClusterOptions& options)
                  "passes were added before the Cluster was made, and would run before halos are there; make it first");
     body_ = new ClusterBody(world, comm, options);
     world.services().add(*this);
-    // These passes are first. Passes that read halos wait for "halo"; other passes run before it or in parallel with it.
-    world.schedule().add("send halo", {}, [body = body_](PassContext&) { body->send_halo(); });
-    world.schedule()
-        .add("halo", {}, [body = body_](PassContext&) { body->receive_halo(); })
-        .after("send halo")
-        .when_idle();
+    // This pass is first: passes that read halos wait for it, and other passes run in parallel with it.
+    world.schedule().add("halo", {}, [body = body_](PassContext&) { body->run_halo(); });
 }
 
 Cluster::~Cluster() {
     if (body_ == nullptr) return;
     World& world = body_->world;
     world.services().remove(*this);
-    static_cast<void>(world.schedule().remove("halo")), static_cast<void>(world.schedule().remove("send halo"));
+    static_cast<void>(world.schedule().remove("halo"));
     delete body_;
 }
 
@@ -43,9 +39,11 @@ std::uint32_t Cluster::rank_of(Zone zone) const {
     return body_->rank_of_zone[zone - body_->division.first()];
 }
 
-std::uint64_t Cluster::name(Entity entity) const { return body_->names.name(entity); }
+std::uint64_t Cluster::name(Entity entity) const { return body_->names.lasting_name(entity); }
 std::span<const std::uint64_t> Cluster::names(const DatabaseTable& table) const { return body_->names_of(table); }
-Entity Cluster::find(std::uint64_t name) const { return body_->names.find(name); }
+Entity Cluster::find(std::uint64_t name) const {
+    return cluster::is_lasting(name) ? body_->names.find(name) : kNullEntity;
+}
 
 std::vector<std::uint64_t> Cluster::zone_hashes() const { return body_->hash_zones(); }
 std::uint64_t Cluster::state_hash() const {

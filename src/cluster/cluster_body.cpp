@@ -203,9 +203,6 @@ void ClusterBody::renew_columns() {
     for (cluster::Peer& peer : peers_) peer.since = 0;
     const std::vector<Access> accesses = cluster::halo_accesses(database, columns_, zones);
     if (const Status declared = world.schedule().declare("halo", accesses); !declared) fail("passes", declared);
-    std::vector<Access> sent = accesses;
-    std::erase_if(sent, [](const Access& access) { return access.writes; });
-    if (const Status declared = world.schedule().declare("send halo", sent); !declared) fail("passes", declared);
 }
 
 /// Destroys the entities that are away (see EntityNames) and to which no row refers.
@@ -340,6 +337,7 @@ Status ClusterBody::unpack_columns(const cluster::TableKey& key, MessageReader& 
     const auto enabled = from.array<std::uint64_t>();
     if (!from.is_sound()) return Status::error("a table of a zone is cut off");
     if (of_rows.empty()) return Status::error("a table of a zone has no rows");
+    if (!std::ranges::all_of(of_rows, cluster::is_lasting)) return Status::error("a row has no name that lasts");
     const Result<const Archetype*> type = types_.find(key.type, components);
     if (!type) return type.status();
     if (!cluster::has_plain_columns(database, **type))
@@ -358,6 +356,7 @@ Status ClusterBody::unpack_columns(const cluster::TableKey& key, MessageReader& 
 
 /// Restores the order that the rows of a table had on the previous owner.
 Status ClusterBody::unpack_order(const cluster::TableKey& key, const std::vector<Name>& order) {
+    if (!std::ranges::all_of(order, cluster::is_lasting)) return Status::error("a row has no name that lasts");
     std::vector<Entity> owners;
     for (const Name name : order) owners.push_back(names.find(name));
     const auto rows = own_rows_.all().find(key);
@@ -530,8 +529,7 @@ ClusterStatistics ClusterBody::statistics() {
     now.num_crossed = num_crossed_, now.num_commands = commands_.num_sent();
     now.wait_ns = ranks.traffic().wait_ns;
     for (std::size_t pass = 0; pass < world.schedule().num_passes(); ++pass)
-        if (const PassStatistics cost = world.schedule().statistics(pass);
-            cost.name != "halo" && cost.name != "send halo")
+        if (const PassStatistics cost = world.schedule().statistics(pass); cost.name != "halo")
             now.pass_ns += cost.total_ns;
     return now;
 }

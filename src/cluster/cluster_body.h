@@ -7,9 +7,9 @@
 //                    3  newborn entities get names, which replace their temporary names; the rows of own zones
 //                       are arranged                                                             zone_rows.h
 //                    4  ranks with copies are told which rows were removed and added
-//     next frame        the passes "send halo" and "halo" send the written blocks of the columns that are read    halo.h
+//     next frame        the pass "halo" sends the written blocks of the columns that are read    halo.h
 //
-// Thread: the structural thread of the world; send_halo() and receive_halo() are called by workers.
+// Thread: the structural thread of the world; run_halo() is called by a worker.
 
 #include "cluster/components.h"
 #include "cluster/halo.h"
@@ -60,8 +60,7 @@ public:
 
     void before_commands();
     void after_settle();
-    void send_halo();
-    void receive_halo();
+    void run_halo();
 
     std::span<const Name> names_of(const DatabaseTable& table) const;
     std::uint64_t hash_zone(Zone zone);
@@ -106,7 +105,7 @@ private:
     bool needs_name(Entity entity) const;
     void name_newborn(const ZoneSet& in_zones);
     void rename(Entity entity, Name name);
-    bool will_rename(const LeavingTo& newborn);
+    bool will_rename(const LeavingTo& leaving);
     void tell_renamed();
     std::vector<cluster::TableChange> arrange(const ZoneSet& in_zones);
 
@@ -138,7 +137,7 @@ private:
     std::vector<Name> take_deaths();
     void unlink_across_zones(std::span<const Entity> entities);
     std::vector<Entity> find_arrived();
-    void find_leaving(LeavingTo& named, LeavingTo& newborn);
+    LeavingTo find_leaving();
     ArrivedFrom cross(const LeavingTo& leaving);
     void leave(std::span<const Entity> entities);
     void name_leaving(LeavingTo& leaving, const ArrivedFrom& arrived);

@@ -25,6 +25,7 @@ using Name = std::uint64_t;
 
 inline constexpr int kNameCountBits = 41;
 inline constexpr Name kTemporaryBit = Name(1) << 63;
+inline bool is_lasting(Name name) { return name != 0 && (name & kTemporaryBit) == 0; }
 /// "12:7": the seventh entity that was born in zone 12.
 inline std::string name_text(Name name) {
     return concat((name & ~kTemporaryBit) >> kNameCountBits, ':', name & ((Name(1) << kNameCountBits) - 1));
@@ -107,7 +108,7 @@ public:
     /// Returns the lasting name of an entity, or 0.
     Name lasting_name(Entity entity) const {
         const Name name = this->name(entity);
-        return (name & kTemporaryBit) != 0 ? 0 : name;
+        return is_lasting(name) ? name : 0;
     }
     /// Returns the entity with a name, or null.
     Entity find(Name name) const { return entities_.find(name); }

@@ -189,21 +189,21 @@ std::vector<ColumnPiece> HaloExchange::pieces_of(const RankMessage& message, Zon
     return pieces;
 }
 
-void HaloExchange::send(std::vector<Peer>& peers, ZoneRows& own, std::span<const HaloColumn> columns) {
+void HaloExchange::run(std::vector<Peer>& peers, ZoneRows& own, ZoneRows& copies, std::span<const HaloColumn> columns,
+                       const ClusterZones& zones) {
+    filled_.clear();
+    std::vector<std::uint32_t> numbers;
     std::vector<RankMessage> messages;
     std::vector<std::vector<ColumnPiece>> sent(peers.size());
     for (std::size_t i = 0; i < peers.size(); ++i) {
         MessageWriter header;
         list(peers[i], own, columns, header, sent[i]);
         messages.push_back({peers[i].rank, header.take()});
+        numbers.push_back(peers[i].rank);
         peers[i].since = world_.stamp();
     }
-    ranks_.start_columns_with(std::move(messages), sent);
-}
-
-void HaloExchange::receive(ZoneRows& copies, const ClusterZones& zones) {
-    filled_.clear();
-    ranks_.finish_columns_with([&](const RankMessage& message) { return pieces_of(message, copies, zones); });
+    ranks_.exchange_columns_with(numbers, std::move(messages), sent,
+                                 [&](const RankMessage& message) { return pieces_of(message, copies, zones); });
     for (const Filled& filled : filled_) filled.table->mark_written(filled.column, filled.rows);
 }
 

@@ -6,7 +6,7 @@
 //                                                 |         header: table, component, column, rows
 //     rank 1, zone 3    position   [ block 0 | block 1 ]    the copy: the same rows, see zone_rows.h
 //
-// Thread: the threads of the passes "send halo" and "halo".
+// Thread: the thread of the pass "halo".
 
 #include "cluster/ranks.h"
 #include "cluster/zone_rows.h"
@@ -92,11 +92,10 @@ class HaloExchange {
 public:
     HaloExchange(Ranks& ranks, World& world, Database& database) : ranks_(ranks), world_(world), database_(database) {}
 
-    /// Starts to send the written blocks of `own` to the peers. The blocks must not change until receive() returns.
-    void send(std::vector<Peer>& peers, ZoneRows& own, std::span<const HaloColumn> columns);
-    /// Waits for the peers' blocks, and writes them to `copies`. Requires: send() has been called. An invalid message
-    /// ends all ranks.
-    void receive(ZoneRows& copies, const ClusterZones& zones);
+    /// Sends the written blocks of `own` to the peers, and writes the peers' blocks to `copies`. An invalid message ends
+    /// all ranks.
+    void run(std::vector<Peer>& peers, ZoneRows& own, ZoneRows& copies, std::span<const HaloColumn> columns,
+             const ClusterZones& zones);
     std::uint64_t num_bytes() const { return num_bytes_; }
 
 private:

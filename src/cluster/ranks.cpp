@@ -94,39 +94,24 @@ std::vector<RankMessage> Ranks::exchange(std::vector<RankMessage> messages) {
     return came;
 }
 
-std::vector<RankMessage> Ranks::exchange_with(std::vector<RankMessage> messages) {
-    start_with(std::move(messages));
-    return finish_with();
-}
-
-void Ranks::start_with(std::vector<RankMessage> messages) {
-    to_peers_ = std::move(messages);
-    for (const RankMessage& message : to_peers_) {
+std::vector<RankMessage> Ranks::exchange_with(std::span<const std::uint32_t> peers, std::vector<RankMessage> messages) {
+    const Waiting waiting(traffic_);
+    std::vector<MPI_Request> requests;
+    for (const RankMessage& message : messages) {
         if (message.bytes.size() > kMostBytes) abort("a halo of more than 2 GiB changes at once");
         MPI_Isend(message.bytes.data(), static_cast<int>(message.bytes.size()), MPI_BYTE,
-                  static_cast<int>(message.rank), kPeerTag, comm_, &requests_.emplace_back());
+                  static_cast<int>(message.rank), kPeerTag, comm_, &requests.emplace_back());
         ++traffic_.num_messages;
     }
-}
-
-std::vector<RankMessage> Ranks::finish_with() {
-    const Waiting waiting(traffic_);
     std::vector<RankMessage> came;
-    for (const RankMessage& sent : to_peers_) {
+    for (const std::uint32_t peer : peers) {
         MPI_Message found = MPI_MESSAGE_NULL;
         MPI_Status status;
-        MPI_Mprobe(static_cast<int>(sent.rank), kPeerTag, comm_, &found, &status);
-        came.push_back({sent.rank, receive(status, found)});
+        MPI_Mprobe(static_cast<int>(peer), kPeerTag, comm_, &found, &status);
+        came.push_back({peer, receive(status, found)});
     }
-    MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
-    requests_.clear(), to_peers_.clear();
+    MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
     return came;
-}
-
-void Ranks::start_columns_with(std::vector<RankMessage> messages, std::span<const std::vector<ColumnPiece>> sent) {
-    peer_columns_.emplace(*this, kMostBytes);
-    for (std::size_t i = 0; i < sent.size(); ++i) peer_columns_->send(messages[i].rank, sent[i]);
-    start_with(std::move(messages));
 }
 
 std::vector<Bytes> Ranks::gather(const Bytes& mine) {

@@ -7,7 +7,7 @@
 //     exchange_with()   one message to and from each of some ranks that do the same
 //     gather()          from each rank to all
 //
-// All calls are collective: exchange_with() and start_columns_with() among peers, the other calls among all ranks.
+// All calls are collective: exchange_with() and exchange_columns_with() among peers, the other calls among all ranks.
 // Source: Hoefler, Siebert, Lumsdaine, "Scalable communication protocols for dynamic sparse data exchange", 2010.
 // Thread: one thread at a time.
 
@@ -61,12 +61,12 @@ public:
     /// Sends messages, at most one to each rank, and returns the received messages, ordered by rank. A message to this
     /// rank is returned too.
     std::vector<RankMessage> exchange(std::vector<RankMessage> messages);
-    /// Exchanges a message with each of some peers. Shape: one for each peer, ascending.
-    std::vector<RankMessage> exchange_with(std::vector<RankMessage> messages);
-    /// Like exchange(), but also sends the pieces of memory that each message describes. pieces_of(message) returns the
-    /// destinations of the sender's pieces, with the same count, order and sizes. They are filled when this call
-    /// returns. Until then, the sent pieces must not change. Use it for a few large pieces, because each large piece is
-    /// a separate message. Shape: `sent` is indexed by message.
+    /// Exchanges a message with each of `peers`. Shape: messages: one for each peer, ascending.
+    std::vector<RankMessage> exchange_with(std::span<const std::uint32_t> peers, std::vector<RankMessage> messages);
+    /// These calls also send the pieces of memory that each message describes. pieces_of(message) returns the
+    /// destinations of the sender's pieces, with the same count, order and sizes. They are filled when the call
+    /// returns. Until then, the sent pieces must not change. Use exchange_columns() for a few large pieces, because it
+    /// sends each large piece as a separate message. Shape: `sent` is indexed by message.
     template <class PiecesOf>
     void exchange_columns(std::vector<RankMessage> messages, std::span<const std::vector<ColumnPiece>> sent,
                           PiecesOf&& pieces_of) {
@@ -74,13 +74,12 @@ public:
         for (std::size_t i = 0; i < sent.size(); ++i) columns.send(messages[i].rank, sent[i]);
         columns.receive_all(exchange(std::move(messages)), pieces_of);
     }
-    /// Like exchange_with(), but also sends pieces of memory. There are two calls, so that other work can be done in
-    /// between.
-    void start_columns_with(std::vector<RankMessage> messages, std::span<const std::vector<ColumnPiece>> sent);
     template <class PiecesOf>
-    void finish_columns_with(PiecesOf&& pieces_of) {
-        peer_columns_->receive_all(finish_with(), pieces_of);
-        peer_columns_.reset();
+    void exchange_columns_with(std::span<const std::uint32_t> peers, std::vector<RankMessage> messages,
+                               std::span<const std::vector<ColumnPiece>> sent, PiecesOf&& pieces_of) {
+        Columns columns(*this, kMostBytes);
+        for (std::size_t i = 0; i < sent.size(); ++i) columns.send(messages[i].rank, sent[i]);
+        columns.receive_all(exchange_with(peers, std::move(messages)), pieces_of);
     }
     /// Returns the value of `mine` on each rank. Shape: indexed by rank. A total of more than 2 GiB ends all ranks.
     std::vector<Bytes> gather(const Bytes& mine);
@@ -134,18 +133,12 @@ private:
     };
 
     Bytes receive(const MPI_Status& status, MPI_Message& message);
-    void start_with(std::vector<RankMessage> messages);
-    std::vector<RankMessage> finish_with();
 
     MPI_Comm comm_;
     std::uint32_t rank_ = 0, size_ = 1;
     bool takes_threads_ = false;
     std::uint32_t round_ = 0;  // number of sparse exchanges: separates the messages of consecutive exchanges
     Traffic traffic_;
-    // Of an exchange with peers that has been started:
-    std::vector<RankMessage> to_peers_;
-    std::vector<MPI_Request> requests_;
-    std::optional<Columns> peer_columns_;
 };
 
 }  // namespace shoal::cluster

@@ -5,8 +5,6 @@
 #include "shoal/base/text.h"
 #include "shoal/table/detail/entity_fields.h"
 
-#include <algorithm>
-
 namespace shoal::cluster {
 namespace {
 
@@ -26,7 +24,7 @@ struct PartHead {
 
 void RemoteCommands::take_all() {
     messages_.clear();
-    created_.clear(), names_of_created_.clear();
+    forget_created();
     const std::uint64_t num_dropped = take_commands(
         world_.directory(),
         [](const void* self, Entity entity) {
@@ -50,6 +48,14 @@ void RemoteCommands::write(const PassedCommand& command) {
                        "entity, or raise ClusterOptions::reach"));
         return;
     }
+    for (const PassedPart& part : command.parts)
+        if (world_.directory().find_schema(part.component->id()) == nullptr) {
+            if (!std::exchange(has_warned_of_links_, true))
+                log(LogLevel::kWarning,
+                    concat("a command about an entity of another rank adds \"", part.component->name(),
+                           "\", which no store keeps, so it is dropped; link entities in a pass over own zones"));
+            return;
+        }
     MessageWriter& to = messages_[rank_of_(context_, command.entity)];
     to.value(CommandHead{names_.name(command.entity), static_cast<std::uint32_t>(command.kind), command.pass,
                          command.zone, static_cast<std::uint32_t>(command.change),
@@ -60,10 +66,10 @@ void RemoteCommands::write(const PassedCommand& command) {
 }
 
 Name RemoteCommands::name_of_pending(Entity pending) {
-    const auto known = std::ranges::find(created_, pending);
-    if (known != created_.end()) return names_of_created_[static_cast<std::size_t>(known - created_.begin())];
+    const auto [known, is_new] = name_of_pending_.try_emplace(pending.id, 0);
+    if (!is_new) return known->second;
     created_.push_back(pending);
-    return names_of_created_.emplace_back(names_.next_temporary(rank_));
+    return known->second = names_of_created_.emplace_back(names_.next_temporary(rank_));
 }
 
 std::vector<Name> RemoteCommands::name_created() {
@@ -74,7 +80,7 @@ std::vector<Name> RemoteCommands::name_created() {
         else
             dead.push_back(names_of_created_[i]);
     }
-    created_.clear(), names_of_created_.clear();
+    forget_created();
     return dead;
 }
 

@@ -45,6 +45,7 @@ private:
     void write(const PassedCommand& command);
     void write_part(const PassedPart& part, MessageWriter& to);
     Name name_of_pending(Entity pending);
+    void forget_created() { created_.clear(), names_of_created_.clear(), name_of_pending_.clear(); }
     struct ReadPart;
     Status read_parts(MessageReader& from, std::uint32_t count, std::vector<ReadPart>& parts);
 
@@ -56,8 +57,9 @@ private:
     std::map<std::uint32_t, MessageWriter> messages_;
     std::vector<Entity> created_;  // placeholders until the commands are carried out
     std::vector<Name> names_of_created_;
+    std::map<EntityBits, Name> name_of_pending_;
     std::uint64_t num_sent_ = 0;
-    bool has_warned_of_values_ = false, has_warned_of_reach_ = false;
+    bool has_warned_of_values_ = false, has_warned_of_reach_ = false, has_warned_of_links_ = false;
 };
 
 }  // namespace shoal::cluster

@@ -27,12 +27,14 @@ void ClusterBody::before_commands() {
                                                   "are made for own zones only")));
         return owner(at.table->zone());
     });
+    std::vector<std::uint32_t> numbers;
     std::vector<RankMessage> sent;
     for (const cluster::Peer& peer : peers_) {
+        numbers.push_back(peer.rank);
         sent.push_back({peer.rank, messages[peer.rank].take()});
         command_bytes_ += sent.back().bytes.size();
     }
-    for (const RankMessage& message : ranks.exchange_with(std::move(sent)))
+    for (const RankMessage& message : ranks.exchange_with(numbers, std::move(sent)))
         if (const Status given = commands_.give(message.bytes); !given) fail("commands", given);
 }
 
@@ -112,21 +114,19 @@ std::vector<Entity> ClusterBody::find_arrived() {
     return arrived;
 }
 
-/// Finds the entities that entered zones of other ranks, by receiver: entities with names, and newborn entities.
-void ClusterBody::find_leaving(LeavingTo& named, LeavingTo& newborn) {
-    std::vector<std::pair<Zone, Entity>> found;
+/// Finds the entities that entered zones of other ranks, by receiver.
+ClusterBody::LeavingTo ClusterBody::find_leaving() {
+    LeavingTo leaving;
     copied_rows_.for_each_changed(foreign_zones, [&](TableRows& rows) {
         for (const Entity entity : copied_rows_.find_new(rows))
-            if (!names.is_copy(entity)) found.emplace_back(rows.key.zone_number(), entity);
+            if (!names.is_copy(entity)) leaving[owner(rows.key.zone_number())].entities.push_back(entity);
     });
-    for (const auto& [zone, entity] : found)
-        (needs_name(entity) ? newborn : named)[owner(zone)].entities.push_back(entity);
-    for (LeavingTo* const all : {&named, &newborn})
-        for (auto& [rank, with] : *all) {
-            with.entities = entities_with_below(world, with.entities);
-            for (const Entity entity : with.entities)
-                if (needs_name(entity)) with.unnamed.push_back(entity);
-        }
+    for (auto& [rank, with] : leaving) {
+        with.entities = entities_with_below(world, with.entities);
+        for (const Entity entity : with.entities)
+            if (needs_name(entity)) with.unnamed.push_back(entity);
+    }
+    return leaving;
 }
 
 /// Removes the components of entities that went to another rank. Only their names remain.
@@ -172,7 +172,7 @@ void ClusterBody::name_leaving(LeavingTo& leaving, const ArrivedFrom& arrived) {
         MessageReader from(message.bytes);
         for (const Entity entity : leaving[message.rank].unnamed) {
             const Name name = from.value<Name>();
-            if (!from.is_sound() || name == 0 || names.find(name))
+            if (!from.is_sound() || !cluster::is_lasting(name) || names.find(name))
                 fail("names", Status::error(concat("rank ", message.rank, " gives none to what it was sent")));
             rename(entity, name);
             names.mark_away(entity, true), names.mark_known_elsewhere(entity);
@@ -181,9 +181,9 @@ void ClusterBody::name_leaving(LeavingTo& leaving, const ArrivedFrom& arrived) {
 }
 
 /// Whether this settle replaces a temporary name that this rank has sent, or is about to send.
-bool ClusterBody::will_rename(const LeavingTo& newborn) {
+bool ClusterBody::will_rename(const LeavingTo& leaving) {
     bool found = false;
-    for (const auto& [rank, with] : newborn) {
+    for (const auto& [rank, with] : leaving) {
         for (const Entity entity : with.unnamed) found |= names.name(entity) != 0;
         found = found || cluster::refers_to_unnamed(world, names, with.entities);
     }
@@ -198,10 +198,16 @@ void ClusterBody::tell_renamed() {
     MessageWriter mine;
     mine.array(renamed_);
     structure_bytes_ += mine.bytes().size();
-    for (const cluster::Bytes& bytes : ranks.gather(mine.bytes()))
-        for (const Renamed& one : MessageReader(bytes).array<Renamed>())
-            if (const Entity entity = names.find(one.temporary); entity && !names.find(one.lasting))
-                names.rename(entity, one.lasting);
+    for (const cluster::Bytes& bytes : ranks.gather(mine.bytes())) {
+        MessageReader from(bytes);
+        for (const Renamed& one : from.array<Renamed>()) {
+            const Entity entity = names.find(one.temporary), other = names.find(one.lasting);
+            if (cluster::is_lasting(one.temporary) || !cluster::is_lasting(one.lasting) || (entity && other))
+                fail("names", Status::error("a temporary name is replaced by one that does not last, or is taken"));
+            if (entity) names.rename(entity, one.lasting);
+        }
+        if (!from.is_done()) fail("names", Status::error("a message is cut off"));
+    }
 }
 
 // --- names and order ---------------------------------------------------------------------------------------------
@@ -262,15 +268,17 @@ void ClusterBody::write_changes(std::span<const TableChange> changes, const Zone
 /// Sends the changes in this rank's zones (all of their rows if `all` is true) to the ranks that copy these zones. Then
 /// updates the copies on this rank with the changes that other ranks have sent.
 void ClusterBody::send_structure(const std::vector<TableChange>& changes, bool all) {
+    std::vector<std::uint32_t> numbers;
     std::vector<RankMessage> sent;
     for (cluster::Peer& peer : peers_) {
         MessageWriter to;
         write_changes(all ? own_rows_.list_all(peer.needed) : changes, peer.needed, to);
         if (all) peer.since = 0;
         structure_bytes_ += to.bytes().size();
+        numbers.push_back(peer.rank);
         sent.push_back({peer.rank, to.take()});
     }
-    const std::vector<RankMessage> came = ranks.exchange_with(std::move(sent));
+    const std::vector<RankMessage> came = ranks.exchange_with(numbers, std::move(sent));
     if (const Status applied = apply_structure(came, all); !applied) fail("copies of zones", applied);
 }
 
@@ -291,7 +299,8 @@ Status ClusterBody::read_changes(const RankMessage& message, std::vector<ComingR
         const auto gone = from.array<std::uint32_t>();
         auto come = from.array<Name>();
         auto enabled = from.array<std::uint64_t>();
-        if (!from.is_sound()) return Status::error(concat("what rank ", message.rank, " sends is cut off"));
+        if (!from.is_sound() || !std::ranges::all_of(come, cluster::is_lasting))
+            return Status::error(concat("what rank ", message.rank, " sends is cut off, or names do not last"));
         if (key.zone != key.zone_number() || !zones.halo.now().contains(key.zone_number()) ||
             owner(key.zone_number()) != message.rank)
             return Status::error(
@@ -369,14 +378,12 @@ Status ClusterBody::apply_structure(std::span<const RankMessage> messages, bool 
 
 namespace {
 
-/// The steps of a settle that all ranks take together if any rank needs them.
+/// The steps of a settle that all ranks take together when one of them needs to.
 struct RareSteps {
-    std::uint8_t cross_named = 0, cross_newborn = 0, rename = 0;  // not 0: the step is taken
-    std::uint8_t zeros[13]{};                                     // aligns the rest of the message
+    std::uint8_t cross = 0, name = 0, rename = 0;  // not 0: the step is taken
+    std::uint8_t zeros[13]{};                      // so that what follows in the message is aligned
 
-    void operator|=(const RareSteps& other) {
-        cross_named |= other.cross_named, cross_newborn |= other.cross_newborn, rename |= other.rename;
-    }
+    void operator|=(const RareSteps& other) { cross |= other.cross, name |= other.name, rename |= other.rename; }
 };
 
 }  // namespace
@@ -390,11 +397,11 @@ void ClusterBody::after_settle() {
     const std::vector<Name> died = take_deaths();
     dead.insert(dead.end(), died.begin(), died.end());
     unlink_across_zones(find_arrived());
-    LeavingTo named, newborn;
-    find_leaving(named, newborn);
-    RareSteps steps{.cross_named = !named.empty(), .cross_newborn = !newborn.empty()};
+    LeavingTo leaving = find_leaving();
+    RareSteps steps{.cross = !leaving.empty()};
+    for (const auto& [rank, with] : leaving) steps.name |= !with.unnamed.empty();
     if (ranks.size() > 1) {
-        steps.rename = will_rename(newborn);
+        steps.rename = will_rename(leaving);
         MessageWriter mine;
         mine.value(std::exchange(steps, {})), mine.array(dead);
         if (tells) mine.value(std::exchange(known_ranks, {}).front());
@@ -411,13 +418,11 @@ void ClusterBody::after_settle() {
         }
         destroy_named(dead);  // before newborn entities are sorted by a hash that includes references
     }
-    // Newborn entities are sent first, so that entities that cross can refer to them by name.
-    const ArrivedFrom arrived = steps.cross_newborn ? cross(newborn) : ArrivedFrom();
+    const ArrivedFrom arrived = steps.cross ? cross(leaving) : ArrivedFrom();
     name_newborn(zones.own.now());
-    if (steps.cross_newborn) name_leaving(newborn, arrived);
+    if (steps.name) name_leaving(leaving, arrived);
     if (steps.rename) tell_renamed();
     renamed_.clear();
-    if (steps.cross_named) cross(named);
     const std::vector<TableChange> changes = arrange(zones.own.now());
     if (!peers_.empty()) send_structure(changes, false);
     if (++num_settles_ % kSettlesUntilForgotten == 0) forget_unreferenced();
@@ -426,14 +431,11 @@ void ClusterBody::after_settle() {
     changes_at_settle_ = database.num_structural_changes();
 }
 
-void ClusterBody::send_halo() {
+void ClusterBody::run_halo() {
     if (!is_started) return;
     if (const Status settled = check_settled(); !settled) fail("halos", settled);
-    if (!peers_.empty()) halo_.send(peers_, own_rows_, columns_);
-}
-
-void ClusterBody::receive_halo() {
-    if (is_started && !peers_.empty()) halo_.receive(copied_rows_, zones);
+    if (peers_.empty()) return;
+    halo_.run(peers_, own_rows_, copied_rows_, columns_, zones);
 }
 
 }  // namespace shoal

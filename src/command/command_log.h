@@ -44,14 +44,12 @@ public:
     /// Returns the recorder for commands that another directory passes on, to be carried out after the commands of a
     /// pass.
     detail::CommandRecorder& open_for_passed(std::uint32_t pass);
-    /// Calls visit(loop, runs of a chunk) for all chunks with pending commands, in order.
+    /// Calls visit(loop, chunk) for all chunks with pending commands, in order.
     template <class Visit>
     void visit_chunks(Visit&& visit) {
         sort(open_);
         for (CommandLoop* loop : open_)
-            for_each_chunk({&loop, 1}, [&](detail::CommandRecorder& chunk) {
-                visit(*loop, std::span<const detail::CommandBatch>(chunk.runs()));
-            });
+            for_each_chunk({&loop, 1}, [&](detail::CommandRecorder& chunk) { visit(*loop, chunk); });
         for (CommandLoop* loop : open_)
             if (loop->is_of_pass) loop->commands.take_up(loop->chunks.front());
     }

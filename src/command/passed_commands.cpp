@@ -3,6 +3,8 @@
 #include "command/command_log.h"
 #include "command/saved_layout.h"
 #include "command/text_call.h"
+#include "shoal/command/commands.h"
+#include "shoal/table/detail/entity_fields.h"
 
 #include <algorithm>
 #include <compare>
@@ -46,6 +48,33 @@ PassedPart view_of(const CommandBatch& run, const CommandPart& part, std::uint32
     return passed;
 }
 
+/// Finds the pending entities that the commands of a chunk create and do not destroy again. Only commands of the same
+/// chunk may refer to them; other references to pending entities become null.
+class Created {
+public:
+    explicit Created(CommandRecorder& chunk) : blocks_(chunk.pending_blocks()), end_(chunk.next_pending()) {
+        for (const CommandBatch& run : chunk.runs()) {
+            if (run.list->kind != CommandKind::kDestroy) continue;
+            for (const Entity entity : run.entities())
+                if (is_pending(entity)) destroyed_.push_back(entity);
+        }
+        std::sort(destroyed_.begin(), destroyed_.end());
+    }
+    bool has(Entity pending) const {
+        for (const EntityBits block : blocks_) {
+            const EntityBits end = block == blocks_.back() ? end_ : block + CommandRecorder::kPendingBlock;
+            if (pending.id >= block && pending.id < end)
+                return !std::binary_search(destroyed_.begin(), destroyed_.end(), pending);
+        }
+        return false;
+    }
+
+private:
+    std::span<const EntityBits> blocks_;
+    EntityBits end_;
+    Array<Entity> destroyed_{Owner("commands")};  // ascending
+};
+
 /// A command to be taken from a chunk. Each run has commands of only one list, so the order of all commands is found
 /// from their numbers.
 struct RowToTake {
@@ -63,8 +92,9 @@ std::uint32_t number_of(const CommandBatch& run, std::uint32_t row) {
 /// Takes commands out of a run by setting their entities to null, so that they do nothing.
 class Taker {
 public:
-    Taker(std::uint32_t pass, void (*visit)(void* context, const PassedCommand& command), void* context)
-        : pass_(pass), visit_(visit), context_(context) {}
+    Taker(std::uint32_t pass, const Created& created, void (*visit)(void* context, const PassedCommand& command),
+          void* context)
+        : pass_(pass), created_(created), visit_(visit), context_(context) {}
 
     void take(const CommandBatch& run, std::uint32_t row) {
         PassedCommand command{.kind = static_cast<SavedCommandKind>(run.list->kind), .pass = pass_};
@@ -75,7 +105,13 @@ public:
             command.change = call.function.change, command.text = call.function.text;
         } else {
             parts_.clear();
-            for (const CommandPart& part : run.list->parts) parts_.push_back(view_of(run, part, row));
+            for (const CommandPart& part : run.list->parts) {
+                if (part.offset != 0)
+                    for_each_entity(part.value_schema(), run.value(part, row), 1, [&](Entity& other) {
+                        if (is_pending(other) && !created_.has(other)) other = kNullEntity;
+                    });
+                parts_.push_back(view_of(run, part, row));
+            }
             command.parts = parts_;
         }
         visit_(context_, command);
@@ -83,6 +119,7 @@ public:
 
 private:
     std::uint32_t pass_;
+    const Created& created_;
     void (*visit_)(void* context, const PassedCommand& command);
     void* context_;
     Array<PassedPart> parts_{Owner("commands")};
@@ -94,9 +131,9 @@ std::uint64_t take_commands(ComponentDirectory& directory, bool (*is_elsewhere)(
                             void (*visit)(void* context, const PassedCommand& command), void* context) {
     std::uint64_t num_dropped = 0;
     Array<RowToTake> rows{Owner("commands")};
-    CommandLog::of(directory).visit_chunks([&](const CommandLoop& loop, std::span<const CommandBatch> runs) {
+    CommandLog::of(directory).visit_chunks([&](const CommandLoop& loop, CommandRecorder& chunk) {
         rows.clear();
-        for (const CommandBatch& run : runs) {
+        for (const CommandBatch& run : chunk.runs()) {
             if (!may_pass(*run.list)) continue;
             const bool is_plain =
                 run.list->kind == CommandKind::kCall || std::ranges::all_of(run.list->parts, is_bytes);
@@ -108,8 +145,10 @@ std::uint64_t take_commands(ComponentDirectory& directory, bool (*is_elsewhere)(
                     run.entities()[row] = kNullEntity, ++num_dropped;
             }
         }
+        if (rows.empty()) return;
         std::sort(rows.begin(), rows.end());
-        Taker taker(loop.place.pass, visit, context);
+        const Created created(chunk);
+        Taker taker(loop.place.pass, created, visit, context);
         for (const RowToTake& each : rows) taker.take(*each.run, each.row);
     });
     return num_dropped;

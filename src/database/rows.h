@@ -140,7 +140,7 @@ private:
     /// Sets the bits of the first entities, as long as their rows are in one table, whose addresses stay in registers.
     /// Returns the number of these entities.
     SHOAL_INLINE std::size_t set_in_one_table(bool is_enabled, Counts& counts) {
-        Target target;
+        Target target{};
         std::size_t i = 0;
         for (; i < entities_.size(); ++i) {
             location_of_.fetch_ahead(entities_, i);

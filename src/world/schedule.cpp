@@ -74,7 +74,6 @@ struct Schedule::Entry final : AccessGuard {
     std::atomic<bool> enabled{true};
     PassInterval interval;
     bool runs = true;                                  // whether the pass runs in this frame
-    bool when_idle = false;                            // whether other ready passes run first
     Array<std::int64_t> worker_ns{Owner("schedule")};  // time per worker
     std::uint32_t trace_name = 0;
 };
@@ -141,7 +140,7 @@ std::string column_text(const Schema& table, std::uint32_t column) {
 }  // namespace
 
 /// Runs the passes on a crew of workers. A pass is ready when all its predecessors have ended. The ready pass that is
-/// first in the order runs next, except that passes with when_idle() run only when no other pass is ready.
+/// first in the order runs next.
 /// Thread: one thread calls run(), and the crew calls the other functions.
 class Schedule::Runner final : public CrewWork {
 public:
@@ -255,7 +254,7 @@ private:
     }
 
     void push_ready(std::uint32_t position) {
-        ready_.push_back(entry_at(position).when_idle ? position | kWhenIdle : position);
+        ready_.push_back(position);
         std::push_heap(ready_.begin(), ready_.end(), std::greater<>());
     }
 
@@ -263,7 +262,7 @@ private:
         const std::lock_guard lock(mutex_);
         if (ready_.empty()) return false;
         std::pop_heap(ready_.begin(), ready_.end(), std::greater<>());
-        position = ready_.back() & ~kWhenIdle;
+        position = ready_.back();
         ready_.pop_back();
         return true;
     }
@@ -318,10 +317,9 @@ private:
     std::uint64_t frame_ = 0;
     std::mutex mutex_;                                    // guards the next two members
     Array<std::uint32_t> num_before_{Owner("schedule")};  // by position: number of predecessors that have not ended
-    static constexpr std::uint32_t kWhenIdle = std::uint32_t(1) << 31;
-    Array<std::uint32_t> ready_{Owner("schedule")};  // a min-heap of positions, some with kWhenIdle
-    std::atomic<std::uint32_t> num_left_{0};         // number of passes that have not ended
-    std::atomic<std::uint32_t> failed_{kNone};       // position of the first failed pass; mutex_ guards writes
+    Array<std::uint32_t> ready_{Owner("schedule")};       // a min-heap of positions
+    std::atomic<std::uint32_t> num_left_{0};              // number of passes that have not ended
+    std::atomic<std::uint32_t> failed_{kNone};            // position of the first failed pass; mutex_ guards writes
 };
 
 /// Returns a pass that is not ordered relative to this one and declares a write for which is_about(access) is true.
@@ -494,12 +492,6 @@ PassOrder& PassOrder::every_frames(std::uint32_t num_frames) {
 PassOrder& PassOrder::every_seconds(float seconds) {
     schedule_.require_idle();
     entry_.interval.set_seconds(seconds);
-    return *this;
-}
-
-PassOrder& PassOrder::when_idle() {
-    schedule_.require_idle();
-    entry_.when_idle = true;
     return *this;
 }
 

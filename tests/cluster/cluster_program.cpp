@@ -270,7 +270,7 @@ void add_passes(Sea& sea) {
                 });
             });
         });
-    // Runs while halos are under way.
+    // Runs beside the pass "halo".
     world.schedule().add("look at names", {reads<&Charge::births>(sea.database).in(cluster.own())},
                          [&sea](PassContext&) {
                              sea.cluster.own().now().for_each([&](Zone zone) {
@@ -305,10 +305,18 @@ void add_passes(Sea& sea) {
             if (what == 8) commands.name(entity, concat("met ", random.below(1000)));
             if (what == 10 && asks % sea.options.tiles != 0)  // one that the owner may not know
                 if (const Entity far = first_of(sea, asks - 1)) commands.set<&Friend::other>(entity, far);
-            if (what == 12) {  // one that the owner hears of before it is born
-                const Zone where = random.below(std::uint32_t(sea.options.tiles * sea.options.tiles));
-                commands.set<&Friend::other>(entity, commands.create(where, Place{}, Motion{{1, 2, 0}},
-                                                                     Charge{random.unit(), 9}, Friend{entity}));
+            if (what == 12 || what == 13) {  // one that the owner hears of before it is born
+                const std::uint32_t n = std::uint32_t(sea.options.tiles * sea.options.tiles);
+                const Entity born = commands.create(random.below(n), Place{}, Motion{{1, 2, 0}},
+                                                    Charge{random.unit(), 9}, Friend{entity}, Transform{});
+                const Entity child = commands.create(Transform{}, ChildOf{born}, Mass{random.unit()});
+                if (what == 13) commands.move(born, random.below(n));
+                commands.set<&Friend::other>(entity, random.below(2) == 0 ? born : child);
+            }
+            if (what == 14) {  // one that is never born
+                const Entity none = commands.create(asks, Place{}, Charge{});
+                commands.destroy(none);
+                commands.set<&Friend::other>(entity, none);
             }
             if (what == 9) commands.move(entity, random.below(std::uint32_t(sea.options.tiles * sea.options.tiles)));
         });
@@ -371,21 +379,22 @@ void add_passes(Sea& sea) {
                                  Vec3{std::min(std::max(p.x, 0.0f), size), std::min(std::max(p.y, 0.0f), size), 0};
                          });
     world.schedule().add("cross", world.query<Read<&Place::position>>().in(cluster.own()),
-                         [&sea](Commands& commands, Entity entity, Vec3 position) {
-                             commands.move(entity, sea.tiles.zone_of(position));
+                         [&sea](const PassContext& frame, Commands& commands, Entity entity, Vec3 position) {
+                             const Zone zone = sea.tiles.zone_of(position);
+                             commands.move(entity, zone);
+                             Random random = frame.random_for(sea.cluster.name(entity));
+                             if (random.below(150) != 0 || zone == sea.database.find(entity).table->zone()) return;
+                             const Entity born =  // where the entity goes, and linked with it
+                                 commands.create(zone, Place{position}, Motion{{2, 1, 0}}, Charge{random.unit(), 15},
+                                                 Friend{entity}, Transform{.position = position});
+                             commands.add(entity, Transform{});
+                             random.below(2) == 0 ? commands.add(born, ChildOf{entity})
+                                                  : commands.add(entity, ChildOf{born});
                          });
     add_mistakes(sea);
 }
 
-/// Lists the passes of a frame in the order in which they began.
-struct PassList final : PassHook {
-    void begin(const char* pass) override { names += concat(' ', pass, ','); }
-    void end(const char*) override {}
-    std::string names;
-};
-
-void print_report(const Sea& sea, const PassList& passes) {
-    if (sea.cluster.rank() == 0) std::fprintf(stderr, "passes:%s\n", passes.names.c_str());
+void print_report(const Sea& sea) {
     sea.world.services().for_each([&](const WorldService& service) {
         if (service.name() == "cluster")
             std::fprintf(stderr, "of rank %u: %s", sea.cluster.rank(), service.table().c_str());
@@ -444,10 +453,7 @@ void run(Sea& sea) {
             std::this_thread::sleep_for(time);
             std::raise(SIGKILL);
         }).detach();
-    PassList passes;
-    if (options.report) sea.world.schedule().set_hook(&passes);
     while (sea.world.frame() < options.frames) {
-        passes.names.clear();
         sea.world.step(1.0f / 10);
         const std::uint64_t hash = sea.cluster.state_hash(),
                             rows = sea.cluster.sum_count(sea.cluster.statistics().num_rows);
@@ -501,7 +507,7 @@ void run(Sea& sea) {
         }
     }
     require(sea.database.validate());
-    if (options.report) print_report(sea, passes);
+    if (options.report) print_report(sea);
 }
 
 }  // namespace

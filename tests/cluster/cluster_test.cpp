@@ -208,12 +208,6 @@ TEST_F(ClusterProgram, each_rank_can_show_what_all_have) {
     }
 }
 
-TEST_F(ClusterProgram, passes_that_need_no_halo_run_while_halos_are_under_way_on_one_worker_too) {
-    frames(2, {"--frames", "2", "--entities", "60", "--report"});
-    EXPECT_NE(output().find("passes: send halo, look at names, meet, bear, grow, halo, feel, "), std::string::npos)
-        << output();
-}
-
 // req: H4
 TEST_F(ClusterProgram, a_pass_that_writes_what_other_ranks_own_is_refused_with_its_name) {
     const std::string said = mistake(2, {"--mistake", "writes"});

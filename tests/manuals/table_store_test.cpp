@@ -41,7 +41,7 @@ template <class Of>
 struct Stock {
     float amount = 0;
 };
-SHOAL_COMPONENT_TEMPLATE((class Of), (Stock<Of>, name(Of::kStockName)), amount)  // each has a name of its own
+SHOAL_COMPONENT_TEMPLATE((class Of), (Stock<Of>, name(Of::kStockName)), amount)  // each has its own name
 // [table/describe_template]
 struct Kelp {
     static constexpr const char* kStockName = "kelp_stock";
@@ -72,8 +72,8 @@ TEST(TableManuals, a_value_of_any_type_is_held_and_written_as_text) {
     float total = 0;
     // [table/any_value]
     AnyValue speed = 2.5f;                                           // a float
-    if (Result<float> number = speed.as<float>()) total += *number;  // as any other type it is an error
-    AnyValue shape = "box";                                          // text; it may name an enumerator or a string id
+    if (Result<float> number = speed.as<float>()) total += *number;  // any other type is an error
+    AnyValue shape = "box";                                          // a string, enumerator or string id
     std::string line = AnyValue(Vec3{1, 2, 3}).to_text();            // [1.0 2.0 3.0]
     // [table/any_value]
     EXPECT_EQ(total, 2.5f);
@@ -138,9 +138,9 @@ TEST(StoreManuals, a_manager_keeps_fields_packed) {
 Status find_stores(EntityManager& entities, Store& masses, Store*& kept, Store*& missing) {
     // [store/component_directory]
     ComponentDirectory directory(entities);
-    if (Status added = directory.add(masses); !added) return added;    // its component type is its own from now on
-    Store* store = directory.find(schema_of<PointMass>().id());        // nullptr: nobody keeps it
-    Result<Store*> found = directory.require(schema_of<Transform>());  // its owner, a world, may make the store
+    if (Status added = directory.add(masses); !added) return added;    // from now on, `masses` keeps its type
+    Store* store = directory.find(schema_of<PointMass>().id());        // nullptr: no store keeps it
+    Result<Store*> found = directory.require(schema_of<Transform>());  // a world may create the store
     // [store/component_directory]
     kept = store, missing = *found;
     return found.status();

@@ -115,9 +115,9 @@ Status sum_and_set(World& world, std::span<const Entity> bodies, Vec3& total) {
     // [store/field_path]
     Result<FieldPath> position = world.find_field("body.position");  // looks the name up once
     if (!position) return position.status();                         // "body" has no field "positon"; did you ...
-    for (const Entity body : bodies)                                 // then neither text nor memory: for hot code
+    for (const Entity body : bodies)                                 // fast: parses no name and allocates nothing
         if (auto place = position->find<Vec3>(body)) total += *place;
-    Result<AnyValue> value = position->read(bodies[0]);  // when the type is known at run time only
+    Result<AnyValue> value = position->read(bodies[0]);  // when the type is known only at run time
     if (value) std::puts(value->to_text().c_str());      // [1.0 2.0 3.0]
     return position->write(bodies[1], Vec3{4, 5, 6});
     // [store/field_path]
@@ -472,8 +472,8 @@ TEST(WorldManuals, a_mirror_finds_who_has_come) {
     auto& bodies = world.manager<Body>();
     std::vector<Entity> born;
     // [store/component_mirror]
-    ComponentMirror mirror(bodies.core(), schema_of<Body>());  // remembers who has a Body now
-    mirror.watch_field(0);                                     // and its velocity
+    ComponentMirror mirror(bodies.core(), schema_of<Body>());  // remembers which entities have a Body now
+    mirror.watch_field(0);                                     // and the velocity of each Body
     ASSERT_TRUE(bodies.add(*entities.create(), Body{}));       // whatever happens
     mirror.compare();
     for (const Entity entity : mirror.added()) born.push_back(entity);  // and removed(), changed()

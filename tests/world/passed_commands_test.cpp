@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <string>
 #include <vector>
@@ -171,6 +172,48 @@ TEST(PassedCommands, come_after_those_of_their_pass_and_before_those_of_later_pa
         world.commands().move(fish, 9);
         EXPECT_EQ(zone_then(), 8u);
     }
+}
+
+TEST(PassedCommands, refer_to_pending_entities_of_their_own_chunk_that_will_be_created_and_to_no_others) {
+    EntityManager entities;
+    World world(entities);
+    std::array<Entity, 4> fish;
+    ASSERT_TRUE(entities.create(fish).ok());
+    for (const Entity one : fish) ASSERT_TRUE(world.database().insert(one, 1, Spot{}).ok());
+    Entity of_first{};
+    world.schedule().add("first", {writes_everything()}, [&](PassContext&) {
+        of_first = world.commands().create(Spot{{1, 0, 0}});
+        world.commands().add(fish[0], Hunts{of_first});
+    });
+    world.schedule().add("second", {writes_everything()}, [&](PassContext&) {
+        Commands& commands = world.commands();
+        const Entity destroyed = commands.create(Spot{}), born = commands.create(Spot{{2, 0, 0}});
+        commands.destroy(destroyed);
+        commands.add(fish[1], Hunts{of_first});
+        commands.add(fish[2], Hunts{destroyed});
+        commands.add(fish[3], Hunts{born});
+    });
+    world.run_passes(0.1f);
+    std::vector<Entity> targets;  // in the order of the commands
+    take_commands(
+        world.directory(), [](const void*, Entity entity) { return !is_pending(entity); },
+        [](void* to, const PassedCommand& command) {
+            static_cast<std::vector<Entity>*>(to)->push_back(read_as<Entity>(command.parts[0].value.data()));
+        },
+        &targets);
+    ASSERT_EQ(targets.size(), 4u);
+    EXPECT_TRUE(is_pending(targets[0]) && is_pending(targets[3]));
+    EXPECT_EQ(targets[1], kNullEntity) << "it belongs to another chunk";
+    EXPECT_EQ(targets[2], kNullEntity) << "it is destroyed before it is created";
+    resolve_when_created(world.directory(), targets);
+    world.settle();
+    EXPECT_EQ(world.get<&Spot::position>(targets[0])->x, 1);
+    EXPECT_EQ(targets[1], kNullEntity);
+    EXPECT_EQ(world.get<&Spot::position>(targets[3])->x, 2);
+    const std::vector<Entity> created = targets;
+    world.commands().create(Spot{});
+    world.settle();
+    EXPECT_EQ(targets, created) << "only the next settle replaces pending entities";
 }
 
 }  // namespace

@@ -69,17 +69,6 @@ TEST(ScheduleOrder, passes_are_ordered_as_they_were_added_but_after_those_that_m
     EXPECT_EQ(passes.run(), "cdbea") << "the others keep their order";
 }
 
-TEST(ScheduleOrder, a_pass_that_runs_when_idle_lets_those_run_first_that_do_not_need_it) {
-    Named passes;
-    passes.add("w", {writes(passes.shared)}).when_idle();
-    passes.add("n", {reads(passes.shared)});
-    passes.add("a", {writes(passes.other)});
-    passes.add("b", {reads(passes.other)});
-    passes.add("z", {reads(passes.other), reads(passes.shared)});
-    EXPECT_EQ(passes.run(), "abwnz");
-    EXPECT_EQ(passes.run(), "abwnz") << "in every run";
-}
-
 TEST(ScheduleOrder, an_explicit_order_holds_without_a_conflict) {
     Named passes;
     passes.add("a", {reads(passes.shared)}).after("b");

@@ -224,7 +224,7 @@ TEST(SpawnOverrides, are_made_in_their_order_for_all_copies_or_for_one) {
     const auto spawn = [&]() -> Result<Spawned> {
         // [spawn_override]
         SpawnOptions options{.copies = 3, .overrides = {{"lamp", "light.range", 7}, {"buoy", "light.color.x", 0.5f}}};
-        options.overrides.push_back({"hull/lamp", "light.range", 9, 1});  // in copy 1 alone
+        options.overrides.push_back({"hull/lamp", "light.range", 9, 1});  // only in copy 1
         return world.spawn(level, options);
         // [spawn_override]
     };

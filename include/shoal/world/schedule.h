@@ -284,11 +284,6 @@ public:
     /// every_frames(). Requires: `seconds` is positive and finite; the schedule is not running.
     SHOAL_API PassOrder& every_seconds(float seconds);
 
-    /// Runs the pass only when no other pass is ready. Use it for a pass that waits for something outside the program,
-    /// such as a message. Passes that do not depend on it then run first, even on one worker. Requires: the schedule is
-    /// not running.
-    SHOAL_API PassOrder& when_idle();
-
 private:
     friend class Schedule;
     PassOrder(Schedule& schedule, Schedule::Entry& entry) : schedule_(schedule), entry_(entry) {}
