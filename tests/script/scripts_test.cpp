@@ -163,6 +163,19 @@ TEST(Scripts, a_key_that_means_nothing_is_an_error_that_names_the_one_that_is_cl
     EXPECT_FALSE(test.world.directory().find_kept(ComponentId("c")));
 }
 
+TEST(Scripts, a_store_keeps_one_component_for_an_entity_and_refuses_types_of_which_there_are_more_or_one_in_all) {
+    ScriptWorld test;
+    const std::string fields = "fields = {{'x', 'float'}}";
+    for (const std::string mark : {"many", "enableable", "singleton"}) {
+        const std::string error = test.error_of("shoal.store{component = {name = 's', " + mark + " = true, " + fields +
+                                                "}, add = print, remove = print, get = print}");
+        EXPECT_NE(error.find("take many, enableable and singleton away"), std::string::npos) << mark << "\n" << error;
+        EXPECT_FALSE(test.world.directory().find_kept(ComponentId("s"))) << mark;
+    }
+    EXPECT_TRUE(
+        test.run("shoal.store{component = {name = 's', " + fields + "}, add = print, remove = print, get = print}"));
+}
+
 TEST(Scripts, whole_numbers_of_64_bits_are_exact) {
     ScriptWorld test;
     if (Scripts::version() != "LuaJIT 2.1") GTEST_SKIP() << "Lua 5.4 has whole numbers of 64 bits, which are signed";

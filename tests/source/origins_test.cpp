@@ -57,6 +57,20 @@ TEST_F(Origins, each_text_that_says_something_of_an_entity_is_named_from_the_pre
     EXPECT_EQ(text_of(layer_origins(*wrapped, diagnostics, hash_bytes("w", 1))),
               "wrapped.sjson:2 body type\nwrapped.sjson:3 tag text\n");
 
+    options.compose.components_in_files = {"body"};
+    file("heavy.sjson", "\nmass = 9\nplace = 8\n");
+    file("light.sjson", "\n\nmass = 1\n");
+    file("apart.sjson",
+         "entities = {\n"
+         "  f = { components = { body = \"heavy\" } }\n"
+         "  g = { prefab = \"coral\"\n"
+         "        modified_components = { body = \"light\" } } }\n");
+    const std::optional<Composition> apart = composed("apart.sjson");
+    ASSERT_TRUE(apart) << diagnostics.format();
+    EXPECT_EQ(text_of(layer_origins(*apart, diagnostics, hash_bytes("f", 1))), "heavy.sjson:2 body mass place\n");
+    EXPECT_EQ(text_of(layer_origins(*apart, diagnostics, hash_bytes("g", 1))),
+              "coral.sjson:2 body mass place\nlight.sjson:3 changes body mass\n");
+
     std::string printed;
     const std::uint64_t guid = hash_bytes("b", 1);
     const auto print = [&](const std::string& path, std::uint32_t line, const std::string& component, auto& fields) {
