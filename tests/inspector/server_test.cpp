@@ -391,6 +391,12 @@ TEST(Inspector, zones_share_the_time_of_passes_by_the_rows_that_these_find_there
     for (const json& pass : passes["passes"]) most += pass["last_ms"].get<double>();
     EXPECT_GT(sum, 0);
     EXPECT_LE(sum, most * 1.001);
+    for (const json& pass : passes["passes"])
+        inspected.send("/api/enable", {{"pass", pass["name"]}, {"enabled", false}});
+    const json still = inspected.json("/api/zones")["zones"];
+    ASSERT_EQ(still.size(), zones.size());
+    for (const json& zone : still)
+        EXPECT_EQ(zone["ms"], 0) << "passes that are disabled take no time, whatever they took when they last ran";
 }
 
 TEST(Inspector, points_are_where_the_entities_are) {

@@ -1176,6 +1176,7 @@ TEST_F(SceneQuery, text_names_tags) {
     EXPECT_EQ(&fast->driver(), &world.manager<Tag>().core());
     const std::map<std::string, std::string> mistakes = {
         {"?#fast", "1:2: a tag is had or lacked, so ? says nothing of it; write #name or !#name"},
+        {"crew, #\"\", transform", "1:7: a tag needs a name"},
         {"crew, #, transform", "1:8: a value is expected; give a number, true, false, a name or a text in quotes"},
         {"!#fast", "1:1: no term says whose rows to visit; name a component type without a sign"},
     };
