@@ -163,10 +163,13 @@ struct ShelfWorld : GuestWorld {
         return table.add_rows(&plugin, type, &to[0].id, static_cast<std::uint32_t>(to.size()), jars.data(), sizeof(Jar),
                               &error) != 0;
     }
+    /// The masses by name, after a look whether queries find the same rows.
     std::string masses(const std::vector<Entity>& of) {
         std::string text;
+        const OwnedRows& rows = *store().find_columns(*store().schemas()[0]).rows;
         for (const Entity entity : of) {
             const Result<float> mass = world.get<float>(entity, "jar.mass");
+            EXPECT_EQ(rows.find(entity), mass ? shelf.find(entity.id) : kNilRow);
             text += mass ? concat(*mass, ' ') : "- ";
         }
         return text;
@@ -214,6 +217,7 @@ TEST(PluginStore, rows_that_are_shown_wrongly_are_none_until_they_are_right_and_
     EXPECT_EQ(test.masses(made), "- - - ");
     shelf.owners[2] = made[2];
     EXPECT_TRUE(moved());
+    EXPECT_EQ(test.masses(made), "0 1 2 ") << "though they were there before others were refused";
     // Values may have changed in rows that are where they were.
     shelf.mass[1] = 1;
     EXPECT_TRUE(test.stamps([&] { EXPECT_TRUE(moved()); }));
