@@ -152,6 +152,9 @@ TEST(Inspector, values_of_json_are_taken_up_to_their_ends_and_refused_beyond_the
         {"gauge.flow", "[-1, 0, 1]", "[-1.0 0.0 1.0]"},
         {"gauge.flow", "[2, 0, 0]", "\"gauge.flow\" is from -1.0 to 1.0; 2.0 is outside"},
         {"gauge.flow", "[0, 0, 2]", "\"gauge.flow\" is from -1.0 to 1.0; 2.0 is outside"},
+        {"gauge.flow", "[0, 0]", "\"gauge.flow\" is a vec3, and the value is not one"},
+        {"gauge.flow", "[0, 0, 0, 0]", "\"gauge.flow\" is a vec3, and the value is not one"},
+        {"gauge.flow", "[]", "\"gauge.flow\" is a vec3, and the value is not one"},
         {"gauge.flow.y", "-2", "\"gauge.flow.y\" is from -1.0 to 1.0; -2.0 is outside"},
         {"gauge.code", "18446744073709551615", "18446744073709551615"},
         {"gauge.code", "9007199254740993", "9007199254740993"},
@@ -475,6 +478,15 @@ TEST(Inspector, the_world_is_asked_in_sql_and_changed_where_that_is_allowed) {
         ASSERT_TRUE(read_entity(row[0].get<std::string>(), entity));
         EXPECT_FLOAT_EQ(row[1].get<float>(), *inspected.sea.world.get<float>(entity, "fin.drag"));
     }
+    const std::string pairs = "SELECT a.entity FROM fin AS a, fin AS b LIMIT ";
+    const auto has_more = [&](const std::string& text, std::size_t num_rows) {
+        const json shown = inspected.send("/api/sql", {{"text", text}});
+        EXPECT_EQ(shown["rows"].size(), num_rows) << text;
+        return shown["more"].get<bool>();
+    };
+    EXPECT_FALSE(has_more(pairs + "1000", 1000));
+    EXPECT_TRUE(has_more(pairs + "1001", 1000));
+    EXPECT_FALSE(has_more(pairs + "1001; SELECT 1", 1)) << "what the last statement shows is all there is of it";
     EXPECT_EQ(inspected.send("/api/sql", {{"text", "SELECT 1; SELECT count(*) FROM entities"}})["rows"][0][0],
               inspected.sea.entities.num_alive());
     const json wrong = inspected.send("/api/sql", {{"text", "SELECT drag\nFROM finn"}});

@@ -218,7 +218,9 @@ TEST(SaveCommands, what_waits_when_a_world_is_loaded_is_gone) {
 TEST(SaveCommands, a_pending_entity_that_the_program_holds_is_named_by_later_commands) {
     Sea saved(nullptr, 7), loaded(nullptr, 8);
     saved.run(3);
-    saved.world.run_passes(0.1f);  // takes pending entities too
+    saved.world.run_passes(0.1f);  // takes pending entities too, as does a loop of the program
+    saved.world.query<Read<&Spot::position>>().for_each(
+        saved.world.executor(), [](Commands& commands, Entity who, Vec3) { commands.create(Hunts{who}); });
     saved.ask(20);
     const Entity egg = saved.world.commands().create(Spot{{9, 9, 9}});
     for (int i = 0; i < 100; ++i) saved.world.commands().create(Spot{});

@@ -757,7 +757,7 @@ TEST_F(CommandsOfWorld, a_store_that_is_full_takes_what_fits_and_loses_no_other_
     Database& database = world.database();
     database.component<Anchored>();
     for (const Entity entity : made) world.commands().add(entity, Mast{1, {}}, Hull{1}, Anchored{1});
-    for (int i = 0; i < 5; ++i) world.commands().create(Anchored{2}, Hull{2}, Mast{2, {}});
+    for (int i = 2; i < 7; ++i) world.commands().create(Anchored{i}, Hull{i}, Mast{i, {}});
     {
         const shoal_test::Logged logged;
         world.settle();  // creates first
@@ -766,6 +766,12 @@ TEST_F(CommandsOfWorld, a_store_that_is_full_takes_what_fits_and_loses_no_other_
         EXPECT_EQ(logged.lines[1].find("commands to change 3 entities were dropped: "), 0u) << logged.lines[1];
     }
     EXPECT_EQ(hulls.num_rows(), 4u);
+    for (std::uint32_t row = 0; row < hulls.num_rows(); ++row) {
+        const Entity entity = hulls.entities()[row];
+        EXPECT_EQ(*world.get<int>(entity, "hull.length"), int(row) + 2) << "each has the values that came with it";
+        EXPECT_EQ(*world.get<int>(entity, "mast.height"), int(row) + 2);
+        EXPECT_EQ(*world.get<int>(entity, "anchored.depth"), int(row) + 2);
+    }
     EXPECT_EQ(masts.num_rows(), 4u);
     EXPECT_EQ(database.num_rows(), 4u);
     EXPECT_EQ(entities.num_alive(), 7u) << "who is not made whole is not made";
