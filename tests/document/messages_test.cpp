@@ -154,6 +154,14 @@ TEST(SjsonMessages, a_wrong_bracket_is_one_error) {
               "test.sjson:2:1: error: \"}\" closes nothing; remove it, or add the \"{\" that it belongs to\n"
               "    2 | }\n"
               "      | ^\n");
+    // What follows may be misread, so nothing is said of brackets, keys that come twice and signs after the first error.
+    for (const std::string wrong :
+         {"}", "]", "a = [ 1 2 }", "a = { b = 1 ]", "a = [ = 1 ]", "a = { { b = 1 } }", "a = [ 1\nb = 2", "a{ b = 1 }"})
+        for (const std::string after : {"", "}", "]", "c = [ 1 2 }", "c = { d = 1 ]", "c = [ = 1 ]", "{ c = 1 }",
+                                        "c = [ 1\nd = 2", "c = 1\nc = 2", "c = [ 1", "c = = 2", "/* c"}) {
+            const Reading reading(wrong + "\n" + after + "\n");
+            EXPECT_EQ(reading.diagnostics.num_errors(), 1u) << reading.messages();
+        }
 }
 
 TEST(SjsonMessages, a_key_in_a_list) {

@@ -1,5 +1,6 @@
 // Components of which a world has one.
 
+#include "shoal/base/text.h"
 #include "shoal/command/commands.h"
 #include "shoal/components/activity.h"
 #include "shoal/database/database.h"
@@ -344,9 +345,13 @@ TEST(SingletonsOfSchemas, a_singleton_is_kept_whole_and_is_neither_many_nor_enab
     const Schema schema = *Schema::make(definition);
     EXPECT_TRUE(schema.singleton() && schema.whole());
     EXPECT_EQ(schema.columns().size(), 1u);
-    definition.many = true;
-    EXPECT_NE(Schema::make(definition).message().find("cannot be many as well"), std::string_view::npos);
-    definition.many = false;
+    for (bool ComponentDefinition::* mark : {&ComponentDefinition::many, &ComponentDefinition::enableable}) {
+        definition.*mark = true;
+        EXPECT_EQ(Schema::make(definition).message(),
+                  concat("component \"wind\": a world has one of a singleton, so it cannot be ",
+                         definition.many ? "many" : "enableable", " as well; remove one of them"));
+        definition.*mark = false;
+    }
     definition.fields.clear();
     EXPECT_EQ(Schema::make(definition).message(),
               "component \"wind\": a singleton without fields says nothing; give it a field, or remove `singleton`");
