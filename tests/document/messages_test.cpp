@@ -154,7 +154,7 @@ TEST(SjsonMessages, a_wrong_bracket_is_one_error) {
               "test.sjson:2:1: error: \"}\" closes nothing; remove it, or add the \"{\" that it belongs to\n"
               "    2 | }\n"
               "      | ^\n");
-    // What follows may be misread, so nothing is said of brackets, keys that come twice and signs after the first error.
+    // What follows may be misread, so after the first error nothing is said of brackets, of signs and of equal keys.
     for (const std::string wrong :
          {"}", "]", "a = [ 1 2 }", "a = { b = 1 ]", "a = [ = 1 ]", "a = { { b = 1 } }", "a = [ 1\nb = 2", "a{ b = 1 }"})
         for (const std::string after : {"", "}", "]", "c = [ 1 2 }", "c = { d = 1 ]", "c = [ = 1 ]", "{ c = 1 }",
