@@ -158,7 +158,7 @@ std::uint32_t count_as(const PropertyShape& shape) {
 
 }  // namespace
 
-template <PropertyElement T>
+template <class T>
 std::uint32_t read_property(const PropertyShape& shape, std::span<const std::uint32_t> words, std::span<T> out) {
     const std::uint32_t count = count_as<T>(shape);
     for (std::size_t i = 0; i < count && i < out.size(); ++i)
