@@ -85,21 +85,26 @@ public:
 
     /// Whether the rows of all living entities have the component type.
     bool are_all_there() {
+        const LocationOf location_of = location_of_;
+        std::uint32_t last = LocationOf::kNoTable;
         for (std::size_t i = 0; i < entities_.size(); ++i) {
-            location_of_.fetch_ahead(entities_, i);
-            const DatabaseDirectory::Location at = location_of_(entities_[i]);
-            const bool is_there =
-                at && (SHOAL_LIKELY(target_of(at).number == at.table) || look_at(target_of(at), at.table));
-            if (SHOAL_UNLIKELY(!is_there) && database_.entities_.alive(entities_[i])) return false;
+            location_of.fetch_ahead(entities_, i);
+            const DatabaseDirectory::Location at = location_of(entities_[i]);
+            if (SHOAL_LIKELY(at && at.table == last)) continue;
+            const bool is_there = at && (target_of(at).number == at.table || look_at(target_of(at), at.table));
+            if (!is_there && database_.entities_.alive(entities_[i])) return false;
+            if (is_there) last = at.table;
         }
         return true;
     }
     /// Sets the bits of the rows of all entities, including dead ones. Inlined, the loop takes twice as long.
     __attribute__((noinline)) Counts set_all(bool is_enabled) {
         Counts counts;
-        for (std::size_t i = set_in_one_table(is_enabled, counts); i < entities_.size(); ++i) {
-            location_of_.fetch_ahead(entities_, i);
-            const DatabaseDirectory::Location at = location_of_(entities_[i]);
+        std::size_t i = set_in_one_table(is_enabled, counts);
+        const LocationOf location_of = location_of_;
+        for (const std::span<const Entity> entities = entities_; i < entities.size(); ++i) {
+            location_of.fetch_ahead(entities, i);
+            const DatabaseDirectory::Location at = location_of(entities[i]);
             if (SHOAL_UNLIKELY(!at)) continue;
             ++counts.num_rows;
             counts.num_flipped += set(at, is_enabled);
@@ -140,11 +145,13 @@ private:
     /// Sets the bits of the first entities, as long as their rows are in one table, whose addresses stay in registers.
     /// Returns the number of these entities.
     SHOAL_INLINE std::size_t set_in_one_table(bool is_enabled, Counts& counts) {
+        const LocationOf location_of = location_of_;  // not a member, which a written word could be
+        const std::span<const Entity> entities = entities_;
         Target target{};
         std::size_t i = 0;
-        for (; i < entities_.size(); ++i) {
-            location_of_.fetch_ahead(entities_, i);
-            const DatabaseDirectory::Location at = location_of_(entities_[i]);
+        for (; i < entities.size(); ++i) {
+            location_of.fetch_ahead(entities, i);
+            const DatabaseDirectory::Location at = location_of(entities[i]);
             if (SHOAL_UNLIKELY(!at)) continue;
             if (SHOAL_UNLIKELY(at.table != target.number)) {
                 if (target.number != LocationOf::kNoTable) break;
