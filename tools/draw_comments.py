@@ -19,10 +19,10 @@ the same habit elsewhere. A review uses a seed that no earlier one used:
     seed 3    the third review: 300 sentences, 11 marked
     seed 4    the fourth review, by a stricter reader: 300 sentences, 28 marked to be read twice, 21 as said oddly
     seed 5    the fifth review, by the same kind of reader: 300 sentences, 19 and 16
-    seed 6    the sixth review, with 61 sentences of LevelDB and Box2D among the 300, unknown to the reader: 19 and 24 of
-              the 300, 0 and 4 of the 61
-    seed 7    the seventh review, of the same kind: 13 and 8 of the 300, 0 and 4 of the 61
-    seed 8    the eighth review, of the same kind: 18 and 10 of the 300, 0 and 3 of the 61
+    seed 6    the sixth review, with 61 sentences of LevelDB and Box2D mixed in, unknown to the reader: 19 and 24 of our
+              300, 0 and 4 of the 61
+    seed 7    the seventh review, of the same kind: 13 and 8 of our 300, 0 and 4 of the 61
+    seed 8    the eighth review, of the same kind: 18 and 10 of our 300, 0 and 3 of the 61
 """
 
 import argparse

@@ -92,8 +92,8 @@ class HaloExchange {
 public:
     HaloExchange(Ranks& ranks, World& world, Database& database) : ranks_(ranks), world_(world), database_(database) {}
 
-    /// Sends the written blocks of `own` to the peers, and writes the peers' blocks to `copies`. An invalid message ends
-    /// all ranks.
+    /// Sends the written blocks of `own` to the peers, and stores the peers' blocks in `copies`. An invalid message
+    /// ends all ranks.
     void run(std::vector<Peer>& peers, ZoneRows& own, ZoneRows& copies, std::span<const HaloColumn> columns,
              const ClusterZones& zones);
     std::uint64_t num_bytes() const { return num_bytes_; }

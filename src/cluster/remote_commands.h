@@ -55,9 +55,9 @@ private:
     std::uint32_t (*rank_of_)(const void* context, Entity entity) = nullptr;
     const void* context_ = nullptr;
     std::map<std::uint32_t, MessageWriter> messages_;
-    std::vector<Entity> created_;  // placeholders until the commands are carried out
-    std::vector<Name> names_of_created_;
-    std::map<EntityBits, Name> name_of_pending_;
+    std::vector<Entity> created_;         // entities that commands refer to; pending until the commands are carried out
+    std::vector<Name> names_of_created_;  // indexed as created_
+    std::map<EntityBits, Name> name_of_pending_;  // by id of the pending entity
     std::uint64_t num_sent_ = 0;
     bool has_warned_of_values_ = false, has_warned_of_reach_ = false, has_warned_of_links_ = false;
 };

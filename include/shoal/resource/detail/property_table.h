@@ -81,7 +81,7 @@ concept PropertyElement =
 /// Reads a value as elements of type T. Integers can be read as floating-point numbers, and 2 to 4 numbers as a vector.
 /// Writes as many elements as fit into `out`. Returns the total number of elements, or 0 if the value cannot be read as
 /// T.
-/// Requires: `words` has shape.num_words() elements; T is a PropertyElement, which is not said in the declaration, because
+/// Requires: `words` has shape.num_words() elements; T is a PropertyElement. The declaration does not say so, because
 /// compilers mangle the names of constrained templates differently.
 template <class T>
 SHOAL_API std::uint32_t read_property(const PropertyShape& shape, std::span<const std::uint32_t> words,
