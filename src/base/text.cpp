@@ -1,6 +1,7 @@
 #include "shoal/base/text.h"
 
 #include "shoal/base/detail/lines.h"
+#include "shoal/base/detail/utf8.h"
 
 #include <algorithm>
 #include <charconv>
@@ -67,20 +68,14 @@ int closest_text(std::string_view text, const std::string_view* candidates, std:
 }
 
 bool is_utf8(std::string_view text) {
-    const auto* p = reinterpret_cast<const unsigned char*>(text.data());
-    const auto* const end = p + text.size();
-    while (p < end) {
-        if (*p < 0x80) {
-            ++p;
+    for (std::size_t i = 0; i < text.size();) {
+        if (static_cast<unsigned char>(text[i]) < 0x80) {
+            ++i;
             continue;
         }
-        const int num_bytes = *p >= 0xF0 ? 4 : *p >= 0xE0 ? 3 : 2;
-        if (*p < 0xC2 || *p > 0xF4 || end - p < num_bytes) return false;
-        for (int i = 1; i < num_bytes; ++i)
-            if ((p[i] & 0xC0) != 0x80) return false;
-        if ((*p == 0xE0 && p[1] < 0xA0) || (*p == 0xED && p[1] > 0x9F)) return false;
-        if ((*p == 0xF0 && p[1] < 0x90) || (*p == 0xF4 && p[1] > 0x8F)) return false;
-        p += num_bytes;
+        const CodePoint code_point = decode_utf8(text.substr(i));
+        if (code_point.value == kInvalidCodePoint) return false;
+        i += code_point.num_bytes;
     }
     return true;
 }

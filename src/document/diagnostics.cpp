@@ -1,10 +1,10 @@
 #include "shoal/document/diagnostics.h"
 
 #include "shoal/base/assert.h"
+#include "shoal/base/detail/utf8.h"
 #include "shoal/base/string_id.h"
 #include "shoal/base/text.h"
 #include "shoal/document/detail/scalar_text.h"
-#include "shoal/document/detail/utf8.h"
 
 #include <algorithm>
 #include <utility>

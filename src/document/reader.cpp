@@ -3,13 +3,13 @@
 
 #include "document/node_writer.h"
 #include "document/scan.h"
+#include "shoal/base/detail/utf8.h"
 #include "shoal/base/status.h"
 #include "shoal/base/text.h"
 #include "shoal/document/detail/number.h"
 #include "shoal/document/detail/read_options.h"
 #include "shoal/document/detail/scalar_text.h"
 #include "shoal/document/detail/token_list.h"
-#include "shoal/document/detail/utf8.h"
 #include "shoal/document/json.h"
 #include "shoal/document/sjson.h"
 

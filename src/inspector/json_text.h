@@ -7,7 +7,7 @@
 //     json.builder.end();
 //     return json.finish();
 
-#include "shoal/document/detail/utf8.h"
+#include "shoal/base/detail/utf8.h"
 #include "shoal/document/document_builder.h"
 
 #include <string>

@@ -1,7 +1,7 @@
 #include "rewrite/container.h"
+#include "shoal/base/detail/utf8.h"
 #include "shoal/base/text.h"
 #include "shoal/document/detail/scalar_text.h"
-#include "shoal/document/detail/utf8.h"
 #include "shoal/document/sjson.h"
 #include "shoal/rewrite/source_text.h"
 #include "shoal/source/detail/yaml.h"

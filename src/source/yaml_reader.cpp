@@ -1,7 +1,7 @@
+#include "shoal/base/detail/utf8.h"
 #include "shoal/base/text.h"
 #include "shoal/document/detail/scalar_text.h"
 #include "shoal/document/detail/token_list.h"
-#include "shoal/document/detail/utf8.h"
 #include "shoal/document/document_builder.h"
 #include "shoal/source/detail/yaml.h"
 #include "shoal/source/detail/yaml_scalar.h"
