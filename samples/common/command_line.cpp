@@ -45,11 +45,20 @@ Status read_port(const Option& option, const Port& port, std::string_view text) 
     return {};
 }
 
+Status read_svg_file(const Option& option, const SvgFile& file, std::string_view text) {
+    if (!text.ends_with(".svg"))
+        return Status::error(concat(option.name, " writes SVG, and the name of its file ends with .svg, not ",
+                                    quoted(text)));
+    *file.path = text;
+    return {};
+}
+
 Status read_value(const Option& option, std::string_view text) {
     if (text.empty()) return Status::error(concat(option.name, " needs a value: ", option.name, " ", option.value));
     if (const Count* count = std::get_if<Count>(&option.target)) return read_count(option, *count, text);
     if (const Share* share = std::get_if<Share>(&option.target)) return read_share(option, *share, text);
     if (const Port* port = std::get_if<Port>(&option.target)) return read_port(option, *port, text);
+    if (const SvgFile* file = std::get_if<SvgFile>(&option.target)) return read_svg_file(option, *file, text);
     *std::get<std::string*>(option.target) = text;
     return {};
 }

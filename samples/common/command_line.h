@@ -35,9 +35,14 @@ struct Port {
     std::optional<std::uint16_t>* value;
 };
 
+/// A file to which an SVG image is written. Its name ends with .svg.
+struct SvgFile {
+    std::string* path;
+};
+
 struct Option {
     std::string_view name, value, help;
-    std::variant<Count, Share, Port, std::string*, bool*> target;
+    std::variant<Count, Share, Port, SvgFile, std::string*, bool*> target;
 };
 
 class CommandLine {

@@ -31,7 +31,7 @@ samples::CommandLine command_line(Options& out, Numbers& numbers) {
         {"--sabotage", "FRAME", "change a value in one of the worlds at the end of a frame",
          Count{&match.arena.sabotage_frame, 1, 1'000'000}},
         {"--fast", "", "without the clock: both peers take turns on one thread", &match.fast},
-        {"--picture", "FILE.svg", "draw both worlds after the last frame", &out.picture},
+        {"--picture", "FILE.svg", "draw both worlds after the last frame", samples::SvgFile{&out.picture}},
         {"--json", "", "print one JSON object", &out.json},
         {"--help", "", "print this", &out.help},
     });

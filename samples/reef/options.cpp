@@ -19,7 +19,7 @@ samples::CommandLine command_line(Options& out) {
         {"--ranks", "N", "divide the sea among N processes of MPI; 0: one process without it (0)",
          Count{&out.num_ranks, 0, 4096}},
         {"--seed", "N", "another seed, another sea (1)", Count{&out.seed, 0, ~std::uint64_t(0)}},
-        {"--picture", "FILE.svg", "draw the sea after the last frame", &out.picture},
+        {"--picture", "FILE.svg", "draw the sea after the last frame", samples::SvgFile{&out.picture}},
         {"--trace", "FILE.json", "write what each worker did when, for chrome://tracing or Perfetto", &out.trace},
         {"--export-schema", "FILE", "write a schema file of all component types of the sea", &out.schema},
         {"--sources", "FOLDER", "where sea.sjson and its prefabs are", &out.sources},

@@ -123,6 +123,7 @@ TEST_F(ReefProgram, wrong_usage_is_told_and_ends_with_two) {
     tells({"--fish", "many"}, "--fish takes a whole number from 0 to 2000000, not \"many\"");
     tells({"--workers", "-1"}, "--workers takes a whole number from 0 to 1024, not \"-1\"");
     tells({"--json=yes"}, "--json takes no value; write it alone");
+    tells({"--picture=sea.png"}, "--picture writes SVG, and the name of its file ends with .svg, not \"sea.png\"");
     tells({"sea"}, "there is no option \"sea\"");
 }
 
