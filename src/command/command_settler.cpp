@@ -521,7 +521,7 @@ void CommandSettler::change_contended() {
     }
 }
 
-/// Changes one entity once, however many commands it has: for each component type, the last command counts.
+/// Changes an entity just once, however many commands it has: for each component type, the last command wins.
 void CommandSettler::change_one(std::span<const Single> commands) {
     clear_given();
     scratch_.named.clear();

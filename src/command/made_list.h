@@ -33,7 +33,7 @@ struct MadeList : CommandList {
     void add(CommandPart part, const Schema* value);
     /// Copies the schemas of the parts, so that a store may be destroyed while commands are pending.
     void own_its_schemas();
-    /// Whether commands of both lists have the same layout in memory and name the same component types.
+    /// Whether the commands in both lists have the same layout in memory and name the same component types.
     bool is_like(const CommandList& other) const;
 };
 

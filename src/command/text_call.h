@@ -15,7 +15,7 @@ struct TextCall {
     TextChange change;
     std::string text;
 
-    /// Asks the world for the change. If the world refuses, a line is logged.
+    /// Asks the world to make the change. If the world refuses, a line is logged.
     void operator()(Entity self) const;
 };
 using TextCommand = detail::CallCommand<TextCall>;

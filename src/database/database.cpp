@@ -200,7 +200,7 @@ Result<DatabaseTable*> Database::step(DatabaseTable& from, DatabaseTable::Step& 
 }
 
 /// Looks up the addresses that the next row needs for the step that a row has just taken. `change` is what the call
-/// does to the bits of the component types that the call names; names(component) returns whether the call names a type.
+/// does to the bits of the component types it names; names(component) returns whether it names that type.
 /// Returns whether the addresses were looked up.
 template <class Names>
 bool Database::prepare(DatabaseTable& from, DatabaseTable::Step& step, TypedKey key, StepChange change, Names&& names) {

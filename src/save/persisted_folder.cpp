@@ -49,7 +49,7 @@ std::uint64_t number_in(std::string_view name, std::string_view& rest) {
     return number;
 }
 
-/// Returns the numbers of the snapshots in a folder, the newest first.
+/// Returns the numbers of the snapshots in a folder, newest first.
 Result<std::vector<std::uint64_t>> snapshots_in(const std::string& folder) {
     const Result<std::vector<std::string>> names = list_folder(folder);
     if (!names) return names.status();

@@ -1,4 +1,4 @@
-// Computes the poses of a plan, on one thread or shared among workers.
+// Computes the poses of a plan, either on one thread or on all workers.
 
 #include "transform/pose_plan.h"
 

@@ -161,7 +161,7 @@ public:
     /// Returns the sum of `mine` over all ranks. Collective.
     SHOAL_API std::uint64_t sum_count(std::uint64_t mine) const;
 
-    /// Moves zones between ranks to balance the time that the ranks spend in passes, measured since the last call, or
+    /// Moves zones between ranks to balance the time that the ranks have spent in passes since the last call, or
     /// since zones last moved. The time of a rank is attributed to its zones in proportion to their rows. Collective.
     /// Errors: an entity cannot be sent; the message names it. On error, no zone has moved.
     SHOAL_API Status rebalance();
@@ -170,7 +170,7 @@ public:
 
     /// Writes all zones to a folder, which is created if it is missing. The manifest is written last. Collective.
     /// Errors: a file cannot be written, on any rank; structural calls were made after the last settle. On error, an
-    /// older checkpoint in the folder remains intact, even one of the same frame.
+    /// older checkpoint in the folder remains intact, even one for the same frame.
     SHOAL_API Status checkpoint(const std::string& folder) const;
     /// Starts the cluster with the zones of a checkpoint, which any number of ranks may have written. Call this instead
     /// of start(). Entities that are already in these zones are destroyed. Collective. Errors: a file is missing,

@@ -163,8 +163,7 @@ public:
         recorder_->record(Kind::kRemove, entity, ++numbers_.num_ordered, component, nullptr);
     }
 
-    /// When the world settles, sets a field through its store, as World::set() does, if the entity then has the
-    /// component.
+    /// Sets a field when the world settles, as World::set() does. The command is dropped if the entity lacks the component.
     template <auto kMember>
     SHOAL_INLINE void set(Entity entity, const ValueOf<kMember>& value) {
         using Mistake = detail::FieldMistake;

@@ -65,7 +65,7 @@ public:
 
     /// Destroys `entities`, calls each callback once, and returns how many entities died. An id that is dead, null,
     /// foreign or repeated in the span is skipped and counted in num_ignored_destroys(). The span may be a store's own
-    /// entities(), even though callbacks reorder them.
+    /// entities(), which callbacks may reorder.
     SHOAL_API std::uint32_t destroy(std::span<const Entity> entities);
     /// Destroys one entity. Returns whether it was alive.
     SHOAL_API bool destroy(Entity entity);

@@ -134,7 +134,7 @@ public:
             return static_cast<const ValueOf<kMember>*>(nullptr);
         }
     }
-    /// Through the store, sets the field and marks it as written.
+    /// Sets the field through the store, and marks it as written.
     /// Errors: the entity is dead or has no such component, or the component is disabled; the store rejects the value.
     /// The message states the cause. On error, nothing has changed.
     Status set(Entity entity, const ValueOf<kMember>& value) const {

@@ -205,9 +205,9 @@ public:
     void world_ends() override;
     void mark_texts(TextMarks& marks) const override;
     std::uint32_t state_version() const override { return 1; }
-    /// save_part() writes the state after the last settle; load_part() restores it, so that the next settle reports the
-    /// changes since that settle. Neither function calls observers. Requires: no observer is running. load_part() also
-    /// requires that the stores have been loaded.
+    /// save_part() writes the state after the last settle; load_part() restores it, so that the next settle reports
+    /// what has changed since the saved one. Neither function calls observers. Requires: no observer is running.
+    /// load_part() also requires that the stores have been loaded.
     void save_part(SnapshotWriter& to) const override;
     Status load_part(SnapshotReader& from, std::uint32_t version) override;
 

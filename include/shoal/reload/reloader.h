@@ -31,8 +31,8 @@
 // Like commands, a reload makes its changes through the stores. So children follow their parents' transforms, and at
 // the next settle, observers and the journal report all additions, removals and changes. Entities that are no longer in
 // the source are destroyed immediately. If SpawnOptions::first_entities makes an entity part of a copy, it leaves its
-// previous copy. Entities that were made by copy() or by copy commands are not reloaded; as in all other rows, only
-// their references to read-only arrays are updated.
+// previous copy. Entities that were made by copy() or by copy commands are not reloaded; only their references to
+// read-only arrays are updated, as in all other rows.
 //
 // Fields may be added and removed if the component type has a manager and no C++ type, for example if it is declared in
 // a schema file. Rows are kept, new fields get their defaults, and migrations from ComponentRegistry::migrations() are

@@ -232,7 +232,7 @@ public:
 
     /// For commands. Adds a component of a type in schemas() or shown_schemas() to living entities, or sets the
     /// component that they already have. With `many`, adds another value. Returns how many of the entities then have
-    /// the component. The store may leave out entities that cannot have the value, and then logs the reason. Errors: no
+    /// the component. The store may leave out entities that cannot have the value; it logs the reason. Errors: no
     /// memory; the store does not support this call; `component` has a different layout. On error, nothing has changed.
     virtual Result<std::uint32_t> add_values(const Schema& component, std::span<const Entity> entities,
                                              const AddedValues& values);

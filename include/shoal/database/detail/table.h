@@ -178,7 +178,7 @@ private:
         PresenceBits* bits = nullptr;
     };
 
-    /// Remembers that a call with one C++ type enabled or disabled a component type.
+    /// Records that a component type was enabled or disabled by a call that names a single C++ type.
     void note_enableable(ComponentType component, TypedKey key) {
         if (const int index = type_->enableable_index(component); index >= 0 && key != nullptr)
             last_enableable_ = {key, &presence_[static_cast<std::size_t>(index)]};

@@ -13,7 +13,7 @@
 //
 // Commands recorded by passes wait in the directory. A world carries them out when it settles. A program without a
 // world calls WaitingCommands::of_directory(directory).apply() before it settles the stores (see waiting_commands.h). A
-// database that is not in another directory has its own directory, and itself carries out the commands.
+// database that is not in another directory has its own directory, and carries out the commands itself.
 // Thread: one structural thread; between its calls, const calls from any thread.
 
 #include "shoal/base/detail/array.h"
@@ -183,7 +183,7 @@ public:
 
     /// The waiting commands; nullptr until they are first used. Thread: any.
     WaitingCommands* commands() const { return __atomic_load_n(&commands_, __ATOMIC_ACQUIRE); }
-    /// Gives `made` to the directory, which calls release(made) when the directory is destroyed. If another thread has
+    /// Gives `made` to the directory, which calls release(made) when it is destroyed. If another thread has
     /// already set an object, returns that object and leaves `made` to the caller. Thread: any.
     SHOAL_API WaitingCommands& set_commands(WaitingCommands& made, void (*release)(WaitingCommands&));
     /// Drops the waiting commands, and the commands that the destructors of their values record. The directory's

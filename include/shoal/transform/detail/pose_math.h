@@ -14,7 +14,7 @@ struct NearestPose {
 };
 
 /// Returns the pose whose matrix is nearest to `matrix`. The result is exact if `matrix` has no shear.
-/// Source: for the nearest rotation, Higham, "Computing the polar decomposition, with applications".
+/// Source of the nearest rotation: Higham, "Computing the polar decomposition, with applications".
 SHOAL_API NearestPose nearest_pose(const Matrix3x4& matrix);
 /// Returns the pose nearest to inverse(parent) x world.
 SHOAL_API NearestPose nearest_relative_pose(const Matrix3x4& parent, const Matrix3x4& world);
