@@ -25,6 +25,7 @@ the same habit elsewhere. A review uses a seed that no earlier one used:
     seed 8    the eighth review, of the same kind: 18 and 10 of our 300, 0 and 3 of the 61
     seed 9    the ninth review, by a reader who marks 3 for what cannot be followed at once, 2 for what no native would
               write, 1 for what could be smoother: 1, 2 and 17 of our 300, 1, 3 and 5 of 100 of LevelDB and Box2D
+    seed 10   the tenth review, of the same kind: 1, 1 and 16 of our 300, 1, 4 and 8 of the 100
 """
 
 import argparse

@@ -201,7 +201,7 @@ private:
         }
     }
 
-    /// Makes room for the values of `many` types that will not be in their entities' rows. Errors: out of memory.
+    /// Makes room for those values of `many` types that will not be in their entities' rows. Errors: out of memory.
     Status reserve_further() {
         for (std::uint32_t b = 0; b < batches_.size(); ++b) {
             OwnedRows* const further = database_.further_values(components_[b]);

@@ -9,7 +9,7 @@
 
 namespace shoal {
 
-/// The field whose value decides the zone of a spawned entity.
+/// The field whose value determines the zone of a spawned entity.
 struct SpawnPositionField {
     ComponentType component;
     std::uint32_t first_column = 0;  // the first of the component type's columns

@@ -512,7 +512,7 @@ void Database::ReturningRows::append(ComponentType component, Entity owner, cons
     database.tables_.count_changes();
 }
 
-/// Removes the further values of an entity, and returns them in order.
+/// Removes an entity's further values, and returns them in order.
 Database::ReturningRows::TakenValues Database::ReturningRows::take_further(ComponentType component, Entity owner) {
     const Schema& schema = database.schema(component);
     OwnedRows& from = *database.further_values(component);

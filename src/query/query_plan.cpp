@@ -114,7 +114,7 @@ public:
         const ComponentType type = plan_.types[of_values];
         PlanState further(plan_.terms);
         if (plan_.terms.size() > 1) further = plan_;
-        // The table of the further values drives this loop, not the database.
+        // This loop is driven by the table of the further values, not by the database.
         if (further.places.has_database()) further.places.stores[further.places.database].is_driver = false;
         const std::uint8_t number = further.places.add({.store = &plan_.database(),
                                                         .rows = plan_.database().further_values(type),

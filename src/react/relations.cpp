@@ -90,7 +90,7 @@ void Relations::follow_deaths() {
     }
 }
 
-/// Applies the rules of the relations to dead entities. Adds the entities that must therefore die to `doomed`.
+/// Applies the rules of the relations to dead entities. Adds to `doomed` the entities that must therefore die.
 void Relations::deal_with(std::span<const Entity> dead, Array<Entity>& doomed) {
     for (RelationIndex* index : indices_)
         for (const Entity entity : dead) {

@@ -388,7 +388,7 @@ std::size_t SnapshotMarks::count_before(std::size_t mark) const {
 }
 
 void SnapshotMarks::add(std::size_t first, std::span<const std::uint8_t> is_marked) {
-    // Collects the lowest bit of each of 8 bytes in the highest byte, where the bit of the first byte is the lowest.
+    // Packs the lowest bits of 8 bytes into the highest byte. The first byte becomes its lowest bit.
     constexpr bool kIsLittle = std::endian::native == std::endian::little;
     constexpr std::uint64_t kGather = kIsLittle ? 0x0102040810204080 : 0x8040201008040201;
     for (std::size_t i = 0; i < is_marked.size(); i += 8) {

@@ -88,7 +88,7 @@ class SHOAL_API ThreadedExecutor final : public Executor {
 public:
     /// With 0, there is one worker per hardware thread. The calling thread is one of the workers.
     explicit ThreadedExecutor(std::uint32_t num_workers = 0);
-    /// Requires: all of its loops have been waited for.
+    /// Requires: wait() has been called for each of its loops.
     ~ThreadedExecutor() override;
 
     std::uint32_t num_workers() const override;

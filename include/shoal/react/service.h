@@ -23,7 +23,7 @@
 //
 // In the hooks of a settle, a service has the same rights as an observer. It may spawn and destroy entities and add and
 // remove components, but must not settle, step, save or load the world, or detach a store. Services may be added and
-// removed in a hook. A new service is called last in that hook, and in the order of stages in later hooks.
+// removed in a hook. A new service is called last in that hook; in later hooks, it is called in the order of stages.
 // Cost: a virtual call for each service at each hook. Settle and frame hooks cost nothing for a service whose class is
 // final and does not override them.
 // Thread: the structural thread of the world.

@@ -15,7 +15,7 @@
 //
 // An edited tree is built with DocumentBuilder. Nodes that are copied from an existing document keep their position,
 // and therefore their comments, spelling and line breaks. A rebuilt list or mapping keeps them if it begins at the
-// position of the old one. Keys keep them if they are added with key(child). Comments of removed parts are removed.
+// position of the old one. Keys that are added with key(child) keep them. Comments of removed parts are removed.
 // Nodes from several texts may be mixed if the same Diagnostics and SourceComments were used to read the texts. Thread:
 // one thread at a time per object.
 

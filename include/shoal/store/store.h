@@ -250,7 +250,7 @@ public:
 
     /// Makes several changes to the same entities, in order, and adds the totals to `counts`. By default, calls
     /// add_values() or remove_values() for each change. Override this function if the store can combine the changes
-    /// more efficiently. Errors: as for those calls. On error, the changes before the failed one have been made.
+    /// more efficiently. Errors: as for those calls. On error, the changes before the one that failed remain.
     SHOAL_API virtual Status change(std::span<const Entity> entities, std::span<const ComponentChange> changes,
                                     ChangeCounts& counts);
     /// Makes room for a change() with these arguments, before any store is changed. Returns whether the store may still

@@ -123,7 +123,7 @@ public:
     /// Opens a group: passes that are added from now on are part of it. The first group has no name. A group remains
     /// when its passes are removed. Requires: no pass has this name; the schedule is not running.
     SHOAL_API void open_group(std::string_view name);
-    /// Sets whether an ambiguous order is an error (see the head of this file). Requires: the schedule is not running.
+    /// Sets whether an ambiguous order is an error (see the top of this file). Requires: the schedule is not running.
     SHOAL_API void set_strict(bool strict);
     /// Sets the seed of PassContext::random_for(). The default is 1. A world sets it to WorldOptions::seed.
     /// Requires: the schedule is not running.

@@ -8,7 +8,7 @@
 //
 // An entity manager has one InactiveEntities, and removes dead entities from it. Several worlds may share the entities,
 // so each store that reports inactive entities is a separate speaker. Transforms are also followers: they are notified
-// of entities that have become active or inactive by themselves, and report the descendants of these entities.
+// of entities that have themselves become active or inactive, and report the descendants of these entities.
 // Thread: only the structural thread may make changes. Changes while passes run end the program. Any thread may read
 // between changes.
 
@@ -43,8 +43,8 @@ public:
     /// Records that a living entity is, or is not, inactive because of an ancestor. Returns whether is_inactive_for()
     /// has changed. Requires: the speaker has been added as a follower.
     SHOAL_API bool set_from_above(const void* speaker, Entity entity, bool is_inactive);
-    /// Whether an entity is inactive by itself, or because of an ancestor in this store. Requires: the speaker has been
-    /// added as a follower.
+    /// Whether an entity is itself inactive, or is inactive because of an ancestor in this store. Requires: the speaker
+    /// has been added as a follower.
     SHOAL_API bool is_inactive_for(const void* speaker, Entity entity) const;
     /// Removes an entity that has died, and notifies the followers if it was inactive.
     SHOAL_API void forget(Entity entity);

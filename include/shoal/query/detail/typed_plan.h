@@ -101,7 +101,7 @@ PlanStore plan_store(Database& database) {
     return {&database, nullptr};
 }
 
-/// Makes the plan of a query over stores: a directory, or a database and managers.
+/// Plans a query over stores: a directory, or a database and managers.
 template <class List>
 struct TypedPlan;
 template <class... Terms>

@@ -17,8 +17,8 @@
 
 namespace shoal {
 
-/// Returns the name of a column in a snapshot. This is the name of the field, so that a table with different columns
-/// also finds the column.
+/// Returns the name of a column in a snapshot. This is the name of the field, so that a table whose columns differ
+/// can also find the column.
 SHOAL_API std::string saved_column_name(const Schema& schema, std::uint32_t column);
 
 /// Returns the bytes in a column's elements that do not belong to any field.

@@ -45,7 +45,7 @@ struct FieldDefinition {
     std::uint32_t value_alignment = 0;      ///< required for opaque types; else 0 or the alignment
     std::uint32_t struct_offset = kPacked;  ///< bytes from the start of the C++ struct; kPacked: laid out as in C
     bool split = false, shorthand = false;  ///< shorthand: in text, the field's value may stand for the component
-    std::string keys{};  ///< for a blob array written as a mapping in text: the blob array for its keys
+    std::string keys{};  ///< if a blob array is written as a mapping in text: the blob array with its keys
     Relation relation = Relation::kNone;  ///< only for fields of type entity
     bool has_range = false;
     double minimum = 0;  ///< with has_range: the least and greatest number allowed in text, inclusive
