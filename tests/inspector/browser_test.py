@@ -24,6 +24,7 @@ VIEWS = ["overview", "passes", "memory", "zones", "entities", "world", "journal"
 
 try:
     from selenium import webdriver
+    from selenium.common.exceptions import TimeoutException
     from selenium.webdriver.common.by import By
     from selenium.webdriver.common.keys import Keys
     from selenium.webdriver.support.ui import WebDriverWait
@@ -375,7 +376,12 @@ class Page(unittest.TestCase):
             box.send_keys(str(frame))
         self.find_all("#compare-button")[0].click()
         total = self.get("/api/compare", **{"from": frames["first"], "to": frames["last"]})["total"]
-        self.until(lambda: f"{total:,} difference" in self.text_of("#view-journal"), "the number of differences differs")
+        try:
+            self.until(lambda: f"{total:,} difference" in self.text_of("#view-journal"), "another number of differences")
+        except TimeoutException as error:
+            boxes = [self.wait_for(f"#compare-{name}").get_attribute("value") for name in ("from", "to")]
+            error.msg += f": {total} from {frames}, not the {boxes} of {self.text_of('#view-journal')}"
+            raise
 
     def test_22_sql_answers_as_the_api_does(self):
         if not self.get("/api/world").get("sql"):

@@ -202,7 +202,7 @@ class Comparison {
                 step: 1,
                 "aria-label": label,
                 placeholder: "frame",
-                oninput: () => (this.is_chosen = true),
+                onfocus: () => (this.is_chosen = true),
             });
         this.from = number("compare-from", "Compare from frame");
         this.to = number("compare-to", "Compare to frame");
