@@ -69,7 +69,6 @@ struct Drifters {
         need_ok(entities.create(ids));
         need(manager.add(ids, std::span<const Drifter>(values)));
     }
-    auto moving() { return query<Write<&Drifter::position>, Read<&Drifter::velocity>>(manager); }
     std::uint64_t sum() const {
         std::uint64_t result = 0;
         for (const Vec3& p : manager.column<&Drifter::position>().span())
@@ -80,6 +79,8 @@ struct Drifters {
     EntityManager entities;
     PagePool pool;
     Manager<Drifter> manager;
+    decltype(query<Write<&Drifter::position>, Read<&Drifter::velocity>>(manager)) moving =
+        query<Write<&Drifter::position>, Read<&Drifter::velocity>>(manager);
 };
 
 constexpr auto kDrift = [](auto&& p, Vec3 v) { p += v * kDt; };
@@ -91,8 +92,8 @@ void measure_iterate(Bench& bench) {
         ThreadedExecutor two(2);
         bench.compare(
             {.name = "jobs/iterate_two_workers", .n = n, .target = n == 1'000'000 ? 0.65 : 0, .wall_time = true},
-            {{}, [&] { shared.moving().for_each(two, kDrift); }, [&] { return shared.sum(); }},
-            {{}, [&] { alone.moving().for_each(kDrift); }, [&] { return alone.sum(); }});
+            {{}, [&] { shared.moving.for_each(two, kDrift); }, [&] { return shared.sum(); }},
+            {{}, [&] { alone.moving.for_each(kDrift); }, [&] { return alone.sum(); }});
     }
 }
 
@@ -124,7 +125,7 @@ void measure_ledger(Bench& bench) {
         Trace trace(1);
         Schedule schedule;
         schedule.set_trace(&trace);
-        for (int i = 0; i < kPasses; ++i) schedule.add("drift " + std::to_string(i), kept.moving(), kDrift);
+        for (int i = 0; i < kPasses; ++i) schedule.add("drift " + std::to_string(i), kept.moving, kDrift);
         std::uint64_t frame = 0;
         bench.compare(
             {.name = "jobs/ledger_cost", .n = n * kPasses, .target = 1.01},
@@ -132,7 +133,7 @@ void measure_ledger(Bench& bench) {
             {.prepare = {},
              .run =
                  [&] {
-                     for (int i = 0; i < kPasses; ++i) bare.moving().for_each(executor, kDrift);
+                     for (int i = 0; i < kPasses; ++i) bare.moving.for_each(executor, kDrift);
                  },
              .checksum = [&] { return bare.sum(); }});
     }
