@@ -473,6 +473,13 @@ void Guest::renew() {
     }
 }
 
+bool Guest::lacks_something() const {
+    return is_active &&
+           (std::ranges::any_of(queries, [](const GuestQuery* query) { return !query->query; }) ||
+            std::ranges::any_of(passes, [](const GuestPass* pass) { return pass->rests; }) ||
+            std::ranges::any_of(observers, [](const auto& observer) { return observer.store == nullptr; }));
+}
+
 void Guest::remove_parts() {
     while (!passes.empty()) {
         GuestPass& pass = *passes.back();
@@ -503,8 +510,8 @@ GuestHost::GuestHost(World& of, std::string_view service_name, const GuestWords&
 GuestHost::~GuestHost() { world.services().remove(*this); }
 
 void GuestHost::renew_all() {
-    has_lost_stores = false;
     for (Guest* guest : guests) guest->renew();
+    has_lost_stores = std::ranges::any_of(guests, &Guest::lacks_something);
 }
 
 void GuestHost::forget_passes(const Array<std::string>& gone) {

@@ -1312,7 +1312,7 @@ TEST_F(ScriptFiles, an_observer_is_told_once_when_a_reload_has_failed) {
     EXPECT_TRUE(test.scripts.run("assert(keep.n == 3, keep.n)", "wheels").ok());
 }
 
-TEST(Scripts, what_names_a_store_that_the_program_detaches_rests_and_says_so) {
+TEST(Scripts, what_names_a_store_that_the_program_detaches_rests_until_it_is_back_and_says_so) {
     const shoal_test::Logged log;
     ScriptWorld test;
     test.make_wheels(2);
@@ -1341,6 +1341,10 @@ TEST(Scripts, what_names_a_store_that_the_program_detaches_rests_and_says_so) {
                                   return line.starts_with("pass \"roll\" of script \"test\" rests until what it needs");
                               }),
         1);
+    ASSERT_TRUE(test.world.attach(wheels).ok());
+    test.make_wheels(1);
+    test.world.step(1);
+    EXPECT_TRUE(test.run("assert(runs == 2 and q:count() == 4 and added == 2, runs)"));
     EXPECT_EQ(test.scripts.num_failures(), 0u) << test.scripts.last_failure().message();
 }
 

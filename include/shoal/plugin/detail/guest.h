@@ -197,6 +197,8 @@ struct SHOAL_API Guest {
     Status resume();
     /// Recreates queries, passes and observers.
     void renew();
+    /// Whether a query, a pass or an observer waits for something that was removed.
+    bool lacks_something() const;
     /// Removes passes, observers and queries, the newest first.
     void remove_parts();
     void remove_channels();
@@ -277,7 +279,8 @@ struct SHOAL_API GuestHost : WorldService {
     const GuestWords words;
     const bool runs_one_at_a_time;  ///< the language is single-threaded
     bool is_exchanging = false;     ///< guests are being replaced; paused parts may resume afterwards
-    bool has_lost_stores = false;   ///< stores were removed after the last renewal; the next settle renews guests again
+    /// Stores were removed after the last renewal, or something is still missing: the next settle renews guests again.
+    bool has_lost_stores = false;
     std::uint32_t num_calls = 0;    ///< number of guest functions that are running, except passes
     Array<Guest*> guests{Owner("guests")};
 };
