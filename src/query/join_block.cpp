@@ -93,8 +93,8 @@ bool has_component(const TermStores& places, const JoinBlock& block, const AnyOf
 }  // namespace
 
 TermStores::TermStores(std::size_t num_terms) : num_terms_(num_terms) {
-    store_of.resize(num_terms, 0);
-    first_column.resize(num_terms, 0);
+    store_of.append(num_terms, 0);
+    first_column.append(num_terms, 0);
 }
 
 std::uint8_t TermStores::add(const JoinedStore& store) {
@@ -163,8 +163,8 @@ bool TermStores::is_one_table() const {
     return only.rows != nullptr && visits_all(only);
 }
 
-Array<OwnedRows*> TermStores::locked() const {
-    Array<OwnedRows*> rows("query");
+FewArray<OwnedRows*, 4> TermStores::locked() const {
+    FewArray<OwnedRows*, 4> rows{Owner("query")};
     for (const JoinedStore& store : stores)
         if (store.rows != nullptr) rows.push_back(store.lists != nullptr ? &store.lists->source() : store.rows);
     return rows;

@@ -33,11 +33,12 @@ struct WrittenColumn {
 };
 
 struct PlanState {
-    explicit PlanState(std::span<const PlanTerm> asked)
-        : terms(asked.begin(), asked.end(), "query"), places(asked.size()) {
-        types.resize(asked.size());
-        for (std::uint32_t term = 0; term < terms.size(); ++term)
-            if (terms[term].is_field) fields.push_back(term);
+    explicit PlanState(std::span<const PlanTerm> asked) : places(asked.size()) {
+        for (const PlanTerm& term : asked) {
+            if (term.is_field) fields.push_back(static_cast<std::uint32_t>(terms.size()));
+            terms.push_back(term);
+        }
+        types.append(asked.size(), {});
     }
 
     static const PlanState& of(const QueryPlan& plan) { return *plan.state_; }
@@ -112,11 +113,11 @@ struct PlanState {
     /// The columns of a store that the query writes, as bits.
     std::uint64_t written_columns(std::uint8_t store) const;
 
-    Array<PlanTerm> terms;
-    Array<std::uint32_t> fields{Owner("query")};  // the terms that are fields
-    Array<std::uint32_t> links{Owner("query")};   // the terms that name related entities, each once
+    FewArray<PlanTerm, 8> terms{Owner("query")};
+    FewArray<std::uint32_t, 8> fields{Owner("query")};  // the terms that are fields
+    Array<std::uint32_t> links{Owner("query")};         // the terms that name related entities, each once
     TermStores places;
-    Array<ComponentType> types{Owner("query")};          // indexed by term; null unless the database has the type
+    FewArray<ComponentType, 8> types{Owner("query")};    // indexed by term; null unless the database has the type
     Array<ComponentType> required{Owner("query")};       // the database's enableable types whose bits must be set
     Array<ComponentType> excluded{Owner("query")};       // enableable types whose bits must not be set
     mutable Array<DatabaseMatch> match{Owner("query")};  // one element if the query uses a database
@@ -135,10 +136,11 @@ struct PlanState {
     std::uint8_t alone = 0;  // the number of the only deciding store
     bool looks_up = false;   // for each row, the function looks up the fields that may be missing in other managers
     bool is_plain = false;   // run_plain() can run the loops of simple functions
-    Array<WrittenColumn> written{Owner("query")};
-    Array<std::uint16_t> own_columns{Owner("query")};  // like noted_columns, for the only store if it is not a database
-    Array<OwnedRows*> locked{Owner("query")};          // locked while a loop runs
-    Array<OwnedRows*> also_held{Owner("query")};       // added by hold(), and also locked
+    FewArray<WrittenColumn, 8> written{Owner("query")};
+    FewArray<std::uint16_t, 16> own_columns{Owner("query")};  // like noted_columns, for the only store if it is not a
+                                                              // database
+    FewArray<OwnedRows*, 4> locked{Owner("query")};           // locked while a loop runs
+    Array<OwnedRows*> also_held{Owner("query")};              // added by hold(), and also locked
     // One element for each store that is notified of written rows. Used by the running loop; a query runs one loop at a
     // time.
     mutable Array<ToldRows> told{Owner("query")};

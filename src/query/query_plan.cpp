@@ -166,7 +166,7 @@ private:
     void make_match() {
         plan_.match.clear(), plan_.required.clear(), plan_.excluded.clear();
         if (!places_.has_database()) return;
-        Array<ComponentType> with{Owner("query")}, without{Owner("query")};
+        FewArray<ComponentType, 8> with{Owner("query")}, without{Owner("query")};
         for (std::uint32_t number = 0; number < plan_.terms.size(); ++number) {
             const PlanTerm& term = plan_.terms[number];
             const ComponentType type = plan_.types[number];
@@ -270,10 +270,11 @@ QueryPlan PlanState::make(std::span<const PlanTerm> terms, std::span<const Ownin
 }
 
 QueryPlan::QueryPlan(ComponentDirectory& directory, std::span<const PlanTerm> asked) : state_(nullptr) {
-    Array<PlanTerm> terms(asked.begin(), asked.end(), "query");
-    Array<OwningStore> keepers("query");
-    for (PlanTerm& term : terms) {
+    FewArray<PlanTerm, 8> terms{Owner("query")};
+    FewArray<OwningStore, 8> keepers{Owner("query")};
+    for (PlanTerm term : asked) {
         if (term.component == nullptr) term.component = &require_parents(directory);
+        terms.push_back(term);
         keepers.push_back(find_owning_store(directory, term));
     }
     *this = PlanState::make(terms, keepers);

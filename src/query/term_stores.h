@@ -11,6 +11,7 @@
 //
 // Thread: as for the query.
 
+#include "shoal/base/detail/few_array.h"
 #include "shoal/query/detail/started_loop.h"
 #include "shoal/store/detail/owners_by_value.h"
 
@@ -78,12 +79,12 @@ public:
         return entities == nullptr ? nullptr : left_out_of(*entities, sees_inactive);
     }
     /// The rows that must stay in place while a loop runs.
-    Array<OwnedRows*> locked() const;
+    FewArray<OwnedRows*, 4> locked() const;
 
-    Array<JoinedStore> stores{Owner("query")};
-    std::uint8_t database = kNone;                      ///< the number of the database; kNone: the join has no database
-    Array<std::uint8_t> store_of{Owner("query")};       ///< indexed by term
-    Array<std::uint32_t> first_column{Owner("query")};  ///< indexed by term; unused for terms of the database
+    FewArray<JoinedStore, 4> stores{Owner("query")};
+    std::uint8_t database = kNone;  ///< the number of the database; kNone: the join has no database
+    FewArray<std::uint8_t, 8> store_of{Owner("query")};       ///< indexed by term
+    FewArray<std::uint32_t, 8> first_column{Owner("query")};  ///< indexed by term; unused for terms of the database
     Array<AnyOfOption> any{Owner("query")};
     bool sees_inactive = false;               ///< a loop also visits inactive entities
     const EntityManager* entities = nullptr;  ///< the stores' entity manager; nullptr: none yet
