@@ -17,7 +17,14 @@ Status DatabaseDirectory::reserve(std::uint32_t max_index) {
 
 void DatabaseDirectory::note_width() {
     SHOAL_ASSERT(!is_held(), "rows are held");
-    gate_ = upper_tables_.capacity() == 0 ? std::int64_t(rows_.max_index()) + 1 : 0;
+    const bool is_narrow = upper_tables_.capacity() == 0;
+    gate_ = is_narrow ? std::int64_t(rows_.max_index()) + 1 : 0;
+    num_narrow_ = is_narrow ? rows_.entries().size() : 0;
+}
+
+DatabaseDirectory::Location DatabaseDirectory::find_wide(Entity entity) const {
+    const std::uint32_t row = rows_.find(entity);
+    return row == kNilRow ? Location() : Location{table_of(entity.index()), row};
 }
 
 Status DatabaseDirectory::reserve_tables(std::uint32_t num_tables) {

@@ -27,9 +27,10 @@ public:
 
     /// Any id is allowed; stale and foreign ids have no location. Cost: one look-up in each of two arrays.
     SHOAL_INLINE Location find(Entity entity) const {
-        const std::uint32_t row = rows_.find(entity);
+        if (SHOAL_UNLIKELY(entity.index() >= num_narrow_)) return find_wide(entity);
+        const std::uint32_t row = RowIndex::row_in(rows_.entries()[entity.index()], entity);
         if (SHOAL_UNLIKELY(row == kNilRow)) return {};
-        return {table_of(entity.index()), row};
+        return {tables_[entity.index()], row};
     }
     /// For the fast path of structural calls: one test checks that the directory covers the index, that rows are not
     /// held, and that there are at most 65,536 tables. If the test fails, nothing is found.
@@ -69,9 +70,7 @@ public:
         __builtin_prefetch(tables_.data() + entity.index());
     }
     /// Whether the `covered` functions may be called for all of `entities`. Cost: a fraction of a look-up per entity.
-    bool covers(std::span<const Entity> entities) const {
-        return upper_tables_.capacity() == 0 && rows_.covers(entities);
-    }
+    bool covers(std::span<const Entity> entities) const { return num_narrow_ != 0 && rows_.covers(entities); }
     /// For prefetching: the location stored for the index, even if it belongs to another entity.
     SHOAL_INLINE Location guess(Entity entity) const {
         const std::span<const EntityBits> entries = rows_.entries();
@@ -125,6 +124,8 @@ private:
 
     SHOAL_INLINE bool is_open(std::uint32_t entity_index) const { return std::int64_t(entity_index) < gate_; }
     void note_width();
+    /// Like find(), for any index. Pure: a loop need not read again what it has read before the call.
+    __attribute__((pure)) SHOAL_API Location find_wide(Entity entity) const;
     template <class Living>
     std::uint32_t set_rows(std::span<const Entity> entities, const Living& living, std::uint32_t table,
                            std::uint32_t first_row);
@@ -132,6 +133,7 @@ private:
     RowIndex rows_ = RowIndex(RowIndexKind::kPaged);
     PageArray<std::uint16_t> tables_;        // indexed by entity index
     PageArray<std::uint16_t> upper_tables_;  // indexed by entity index
+    std::size_t num_narrow_ = 0;             // the entries that find() reads directly: all, or 0 with upper tables
     std::uint32_t max_index_ = 0;
     std::int64_t gate_ = 0;  // reserved entries (0 with upper tables), minus kHold for each hold
 };
