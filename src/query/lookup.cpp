@@ -23,8 +23,8 @@ LookupStore::LookupStore(const ComponentDirectory& directory, const Schema& comp
     store_ = keeper.store;
     rows_ = keeper.columns.rows;
     first_column_ = keeper.columns.first_column;
-    needs_parent_ = keeper.columns.needs_parent;
     database_ = keeper.database;
+    if (rows_ != nullptr && !keeper.columns.needs_parent) own_columns_ = &rows_->table().physical_column(first_column_);
     if (database_ == nullptr) return;
     type_ = ComponentType{keeper.component};
     if (database_->schema(type_).layout_hash() != component.layout_hash())
@@ -48,7 +48,12 @@ LookupStore LookupStore::require_in(ComponentDirectory& directory, const Schema&
     return found;
 }
 
-LookupStore::Row LookupStore::find_once(Entity entity) const {
+LookupStore::Row LookupStore::find_rare(Entity entity) const {
+    if (rows_ != nullptr) {
+        const std::uint32_t row = rows_->find(entity);
+        const bool has = row != kNilRow && rows_->table().links(LinkColumn::kTreeParent)[row] != kNilRow;
+        return has && !rows_->is_dead(entity) ? row_of(rows_->table(), row, first_column_) : Row();
+    }
     if (database_ == nullptr) return {};
     const DatabaseRow at = database_->find(entity);
     if (!at || database_->is_dead(entity) || !at.table->has(type_, at.row)) return {};

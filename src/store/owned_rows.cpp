@@ -135,6 +135,8 @@ Status OwnedRows::reserve(std::size_t count, std::uint32_t highest) {
     require_unlocked("add()");
     if (count == 0) return {};
     const std::uint32_t num_rows = table_.num_rows();
+    const bool removes_all_dead = options_.death == DeathPolicy::kAtSettle && cursor_.number != 0 && shown_ == nullptr;
+    if (num_rows == 0 && removes_all_dead) deaths_seen_ = entities_.deaths_end();
     const std::size_t num_more = options_.index != RowIndexKind::kIdentity ? count
                                  : highest < num_rows                      ? 0
                                                                            : std::size_t(highest) + 1 - num_rows;
@@ -397,6 +399,7 @@ Status OwnedRows::show(std::span<Entity> owners, std::span<std::byte* const> col
                  "rows that others keep are removed by them, and linked if an entity has several");
     require_unlocked("show()");
     if (shown_ == nullptr) shown_ = new Shown;
+    deaths_seen_ = kUnknown;
     ++num_structural_changes_;
     shown_->next.assign(next.begin(), next.end());
     shown_->previous.assign(next.size(), kNilRow);
@@ -493,6 +496,7 @@ void OwnedRows::remove_listed_deaths() {
     else
         remove_owned(dead.entities, &entities_);
     entities_.advance(cursor_, dead.end);
+    if (shown_ == nullptr) deaths_seen_ = dead.end;
 }
 
 /// Before ids are reused, removes the rows of dead entities that random probes have not found.

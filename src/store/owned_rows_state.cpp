@@ -21,6 +21,7 @@ Status OwnedRows::load(SnapshotReader& from) {
     SHOAL_ASSERT(shown_ == nullptr, "rows that a plugin keeps are loaded by the plugin");
     const SnapshotPath::Scope scope = from.in("rows");
     ++num_structural_changes_;
+    deaths_seen_ = kUnknown;
     index_.clear();
     const auto load_deaths = [&]() -> Status {
         removed_all_at_ = 0;

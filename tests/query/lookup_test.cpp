@@ -222,6 +222,26 @@ TEST_F(LookupsOfOne, a_database_that_was_loaded_is_looked_up_in_its_new_tables) 
     EXPECT_EQ(*length.find(ship), 3u);
 }
 
+TEST_F(LookupsOfOne, nothing_of_the_dead_is_found_in_a_manager_that_was_loaded) {
+    Manager<Wake> wakes{entities, pool};
+    const Entity other = *entities.create();
+    ASSERT_TRUE(wakes.add(ship, {3}).ok() && wakes.add(other, {4}).ok());
+    ASSERT_TRUE(directory.add(wakes.core()).ok());
+    const Lookup<&Wake::length> length(directory);
+    entities.destroy(ship);
+    Snapshot state;
+    SnapshotWriter to(state);
+    entities.save(to), wakes.core().save(to);
+    ASSERT_TRUE(to.status().ok());
+    wakes.core().settle({});
+    EXPECT_EQ(*length.find(other), 4u);
+    SnapshotReader from(state);
+    ASSERT_TRUE(entities.load(from).ok() && wakes.core().load(from).ok());
+    EXPECT_EQ(wakes.num_rows(), 2u) << "the row of the dead is back";
+    EXPECT_EQ(length.find(ship), nullptr);
+    EXPECT_EQ(*length.find(other), 4u);
+}
+
 TEST_F(LookupsOfOne, a_component_type_that_no_store_keeps_is_found_nowhere_if_once_is_said) {
     EXPECT_EQ(Lookup<&Wake::length>::once(directory).find(ship), nullptr);
     EXPECT_EQ(Lookup<&Wake::length>::once(directory).set(ship, 1).message(), "entity 1:1 has no \"wake\"");

@@ -47,8 +47,7 @@ public:
     };
     template <bool kCanBeDisabled>
     SHOAL_INLINE Row find(Entity entity) const {
-        if (rows_ != nullptr) return find_owned(entity);
-        if (SHOAL_UNLIKELY(columns_ == nullptr)) return find_once(entity);
+        if (columns_ == nullptr) return find_owned(entity);
         const DatabaseDirectory::Location at = database_->directory().find(entity);
         if (SHOAL_UNLIKELY(!at)) return {};
         const PhysicalColumn* const columns = (*columns_)[at.table];
@@ -63,18 +62,18 @@ public:
 private:
     LookupStore(const ComponentDirectory& directory, const Schema& component);
 
-    SHOAL_INLINE static Row row_of(const Table& table, std::uint32_t row, std::uint32_t first_column) {
+    static Row row_of(const Table& table, std::uint32_t row, std::uint32_t first_column) {
         return {&table.physical_column(first_column), row, &table, first_column};
     }
     SHOAL_INLINE Row find_owned(Entity entity) const {
-        const std::uint32_t row = rows_->index().find(entity);
-        if (row == kNilRow) return {};
-        const Table& table = rows_->table();
-        if (SHOAL_UNLIKELY(needs_parent_) && table.links(LinkColumn::kTreeParent)[row] == kNilRow) return {};
-        return SHOAL_LIKELY(entities_->alive_between_changes(entity)) ? row_of(table, row, first_column_) : Row();
+        if (SHOAL_UNLIKELY(own_columns_ == nullptr)) return find_rare(entity);
+        const std::uint32_t row = rows_->find(entity);
+        if (row == kNilRow || rows_->is_dead(entity)) return {};
+        return {own_columns_, row, &rows_->table(), first_column_};
     }
-    /// Like find(), but for a single look-up, which has no `columns_`. Pure: a loop may reuse the result.
-    __attribute__((pure)) SHOAL_API Row find_once(Entity entity) const;
+    /// Like find(), for a single look-up in a database, and for a store with rows that lack the component. Pure: a loop
+    /// may reuse the result.
+    __attribute__((pure)) SHOAL_API Row find_rare(Entity entity) const;
 
     const EntityManager* entities_;
     const Schema* component_;
@@ -82,11 +81,11 @@ private:
     OwnedRows* rows_ = nullptr;           // nullptr: the store is a database, or there is no store
     const Database* database_ = nullptr;  // set if the store is a database
     ComponentType type_;                  // the component type in that database
-    const Array<const PhysicalColumn*>* columns_ =
-        nullptr;                      // its columns in that database; nullptr: for a single look-up, or in a checked
-                                      // build
-    std::uint32_t first_column_ = 0;  // used if the store is not a database
-    bool needs_parent_ = false;       // see OwnedColumns
+    // Its columns in that database. nullptr for a single look-up, and in a checked build.
+    const Array<const PhysicalColumn*>* columns_ = nullptr;
+    // Its columns in `rows_`; nullptr if some of the rows lack the component: see OwnedColumns::needs_parent.
+    const PhysicalColumn* own_columns_ = nullptr;
+    std::uint32_t first_column_ = 0;  // the first of these columns
 };
 
 }  // namespace detail

@@ -100,6 +100,11 @@ public:
     /// Returns the (first) row of `entity`, or kNilRow. Total: any id is valid.
     std::uint32_t find(Entity entity) const { return index_.find(entity); }
     bool has(Entity entity) const { return index_.find(entity) != kNilRow; }
+    /// Whether an entity with a row is dead. Cost: one comparison, unless entities have died since dead rows were last
+    /// removed.
+    SHOAL_INLINE bool is_dead(Entity entity) const {
+        return SHOAL_UNLIKELY(entities_.deaths_end() != deaths_seen_) && !entities_.alive_between_changes(entity);
+    }
     Entity owner(Instance instance) const {
         require(instance);
         return table_.entities()[instance.row];
@@ -276,6 +281,7 @@ private:
     struct Shown;
 
     static constexpr std::uint32_t kPassesRun = 1u << 16;
+    static constexpr std::uint64_t kUnknown = ~std::uint64_t(0);
 
     [[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_change(const char* call) const;
     [[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_row(Instance instance) const;
@@ -304,6 +310,7 @@ private:
     const Table* table_pointer_ = &table_;
     DeathCursor cursor_;
     DestructionCallback callback_;
+    std::uint64_t deaths_seen_ = kUnknown;  // no row belongs to one of this number of deaths; kUnknown: some may
     std::uint64_t removed_all_at_ = 0;  // with random probes: the number of deaths when all dead rows were last removed
     std::uint32_t num_locks_ = 0;       // one for each loop, and kPassesRun for each world whose passes are running
     std::uint64_t num_structural_changes_ = 0;
