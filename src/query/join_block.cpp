@@ -174,7 +174,7 @@ JoinFinder::JoinFinder(const PlanState& plan) : plan_(plan), places_(plan.places
 
 void JoinFinder::find(JoinBlock& block, const QueryPart& part, std::uint32_t begin) const {
     block.rows = {begin, part.rows.end - begin < JoinBlock::kRows ? part.rows.end : begin + JoinBlock::kRows};
-    block.of_database = part.of_database, block.runs = 0;
+    block.of_database = part.of_database, block.runs = block.unlisted = 0;
     if (SHOAL_UNLIKELY(part.owners != nullptr)) {
         block.driver = TermStores::kNone, block.owners = part.owners;
         for (std::uint32_t word = 0; word < JoinBlock::kWords; ++word) block.words[word] = block.rows_of_word(word);
@@ -197,11 +197,7 @@ void JoinFinder::find(JoinBlock& block, const QueryPart& part, std::uint32_t beg
 
 void JoinFinder::choose_of_driver(JoinBlock& block) const {
     const JoinedStore& store = places_.stores[block.driver];
-    // Fills a whole block and reads nothing through `block`, so that the loop vectorises.
-    std::uint32_t* const rows = block.found[block.driver];
-    const std::uint32_t first = block.rows.begin;
-    for (std::uint32_t i = 0; i < JoinBlock::kRows; ++i) rows[i] = first + i;
-    block.note_run(block.driver);
+    block.note_run(block.driver, block.rows.begin);
     for (std::uint32_t word = 0; word < JoinBlock::kWords; ++word)
         block.words[word] = store.is_excluded ? 0 : block.rows_of_word(word);
     if (store.rows != nullptr) return leave_out_holes(block, store);
@@ -226,16 +222,16 @@ void JoinFinder::leave_out_holes(JoinBlock& block, const JoinedStore& store) con
     }
 }
 
-/// Finds the rows in a store and, unless they are consecutive, prefetches their fields.
-void JoinFinder::find_rows_in(std::uint8_t number, JoinBlock& block) const {
+/// Finds the rows in a store. Returns whether they are consecutive; if not, prefetches their fields.
+bool JoinFinder::find_rows_in(std::uint8_t number, JoinBlock& block) const {
     const JoinedStore& store = places_.stores[number];
     std::uint32_t* const found = block.found[number];
-    for (std::uint32_t i = block.size(); i % 64 != 0; ++i) found[i] = kNilRow;  // bits are made for whole words
     if (const std::uint32_t first = store.rows->find(block.entities()[0]);
         own_run(*store.rows, first, block.entities())) {
-        for (std::uint32_t i = 0; i < block.size(); ++i) found[i] = first + i;
-        return block.note_run(number);
+        block.note_run(number, first);
+        return true;
     }
+    for (std::uint32_t i = block.size(); i % 64 != 0; ++i) found[i] = kNilRow;  // bits are made for whole words
     FetchedColumn fetched[kMostFetched];
     std::size_t num_fetched = 0;
     for (std::size_t i = 0; store.rows->num_rows() > kRowsPerStampBlock && i < plan_.fields.size(); ++i)
@@ -247,16 +243,18 @@ void JoinFinder::find_rows_in(std::uint8_t number, JoinBlock& block) const {
         find_rows<true>(store.rows->index(), block.entities(), found, columns);
     else
         find_rows<false>(store.rows->index(), block.entities(), found, columns);
+    return false;
 }
 
 /// Leaves out entities that lack a required row or have an excluded one.
 void JoinFinder::find_in(std::uint8_t number, JoinBlock& block) const {
     const JoinedStore& store = places_.stores[number];
     const std::uint32_t* const found = block.found[number];
-    find_rows_in(number, block);
-    if (!store.is_required && !store.is_excluded) return;
+    const bool are_run = find_rows_in(number, block);
+    if (!store.is_excluded && (!store.is_required || (are_run && !store.needs_parent))) return;
+    if (store.needs_parent) block.list_runs();
     for (std::uint32_t word = 0; word * 64 < block.size(); ++word) {
-        std::uint64_t had = rows_had(found + word * 64);
+        std::uint64_t had = are_run ? block.rows_of_word(word) : rows_had(found + word * 64);
         if (SHOAL_UNLIKELY(store.needs_parent))
             for_each_bit(had, word * 64, [&](std::size_t i) {
                 if (!store.has(found[i])) had &= ~(std::uint64_t(1) << (i % 64));
@@ -307,9 +305,10 @@ namespace {
 
 /// Returns the rows, with kNilRow for rows that lack a component of the database. The result is the unchanged list, or
 /// a copy in `out`. `only` is the only table that has any of the rows; nullptr: use `tables`.
-const std::uint32_t* keep_having(const JoinBlock& block, ComponentType type, const DatabaseTable* only,
+const std::uint32_t* keep_having(JoinBlock& block, ComponentType type, const DatabaseTable* only,
                                  DatabaseTable* const* tables, const std::uint32_t* rows, std::uint32_t* out) {
     if (only != nullptr && only->type().has(type) && only->presence(type) == nullptr) return rows;
+    block.list_runs();
     const DatabaseTable* last = nullptr;
     bool is_there = false;
     const std::uint64_t* bits = nullptr;
@@ -327,7 +326,7 @@ const std::uint32_t* keep_having(const JoinBlock& block, ComponentType type, con
 }  // namespace
 
 /// Returns the entities' own rows in the store of a term; kNilRow where an entity lacks the component.
-const std::uint32_t* JoinFinder::rows_of_term(const JoinBlock& block, std::uint32_t term, std::uint32_t* room) const {
+const std::uint32_t* JoinFinder::rows_of_term(JoinBlock& block, std::uint32_t term, std::uint32_t* room) const {
     const std::uint8_t number = places_.store_of[term];
     const JoinedStore& store = places_.stores[number];
     if (const ComponentType type = plan_.types[term]) {
@@ -336,6 +335,7 @@ const std::uint32_t* JoinFinder::rows_of_term(const JoinBlock& block, std::uint3
         return keep_having(block, type, only, block.tables, block.found[number], room);
     }
     if (!store.needs_parent) return block.found[number];
+    block.list_runs();
     for (std::uint32_t i = 0; i < block.size(); ++i)
         room[i] = store.has(block.found[number][i]) ? block.found[number][i] : kNilRow;
     return room;
@@ -365,6 +365,7 @@ void JoinFinder::find_linked(JoinBlock& block, std::size_t link) const {
     if (column != nullptr && bytes == sizeof(Entity) && are_run) {
         copy_bytes(linked.entities, column + rows[0] * bytes, block.size() * bytes);
     } else {
+        block.list_runs();
         last = nullptr;
         for (std::uint32_t i = 0; i < block.size(); ++i) {
             linked.entities[i] = {};
@@ -379,31 +380,29 @@ void JoinFinder::find_linked(JoinBlock& block, std::size_t link) const {
 
 /// Finds where linked entities are in the database.
 void JoinFinder::find_in_database(LinkedRows& linked, std::uint32_t num_rows) const {
-    constexpr std::uint32_t kNone = 0xFFFFFFFF;
     const DatabaseDirectory& directory = plan_.database().directory();
     DatabaseTable* const* const tables = plan_.database().all_tables().data();
     const std::span<const Entity> entities(linked.entities, num_rows);
-    const bool is_covered = directory.covers(entities);
-    const DatabaseDirectory::Covered covered = directory.covered();
     if (directory.rows().entries().size() > kCachedRows)
         for (const Entity entity : entities) directory.prefetch(entity);
-    std::uint32_t only = kNone;
-    bool are_several = false;
-    find_linked_rows(entities, linked.rows, [&](Entity entity) SHOAL_INLINED {
-        const DatabaseDirectory::Location at = is_covered ? covered.find(entity) : directory.find(entity);
-        if (only == kNone && at) only = at.table;
-        are_several |= at && at.table != only;
-        return at.row;
-    });
-    linked.only = are_several || only == kNone ? nullptr : tables[only];
+    std::uint32_t bits_of_any = 0, bits_of_all = 0xFFFFFFFF;  // equal if all rows are in the table with this number
+    const auto find_all = [&](const auto& look_up) SHOAL_INLINED {
+        find_linked_rows(entities, linked.rows, [&](Entity entity) SHOAL_INLINED {
+            const DatabaseDirectory::Location at = look_up.find(entity);
+            if (at) bits_of_any |= at.table, bits_of_all &= at.table;
+            return at.row;
+        });
+    };
+    directory.covers(entities) ? find_all(directory.covered()) : find_all(directory);
+    linked.only = bits_of_any == bits_of_all ? tables[bits_of_any] : nullptr;
     for (std::uint32_t i = 0; linked.only == nullptr && i < num_rows; ++i)
         linked.tables[i] = linked.rows[i] == kNilRow ? nullptr : tables[directory.table_of(entities[i].index())];
 }
 
-const std::uint32_t* JoinFinder::rows_of_field(const JoinBlock& block, std::size_t field, std::uint32_t* room) const {
+const std::uint32_t* JoinFinder::rows_of_field(JoinBlock& block, std::size_t field, std::uint32_t* room) const {
     const PlanTerm& term = plan_.field(field);
     if (term.noted == Noted::kRemoved) {  // the rows are in the order of the entities
-        for (std::uint32_t i = 0; i < block.size(); ++i) room[i] = block.rows.begin + i;
+        JoinBlock::number_rows(room, block.rows.begin);
         return room;
     }
     if (!term.is_optional) return block.found[plan_.store_of(field)];
@@ -413,12 +412,21 @@ const std::uint32_t* JoinFinder::rows_of_field(const JoinBlock& block, std::size
         return keep_having(block, plan_.types[plan_.fields[field]], linked.only, linked.tables, linked.rows, room);
     const JoinedStore& store = places_.stores[plan_.store_of(field)];
     const std::span<const Entity> entities(linked.entities, block.size());
+    const RowIndex& index = store.rows->index();
     if (store.rows->num_rows() > kCachedRows)
-        for (const Entity entity : entities) store.rows->index().prefetch(entity);
-    find_linked_rows(entities, room, [&](Entity entity) SHOAL_INLINED {
-        const std::uint32_t row = store.rows->index().find(entity);
-        return store.has(row) ? row : kNilRow;
-    });
+        for (const Entity entity : entities) index.prefetch(entity);
+    if (store.needs_parent) {
+        find_linked_rows(entities, room, [&](Entity entity) SHOAL_INLINED {
+            const std::uint32_t row = store.rows->find(entity);
+            return store.has(row) ? row : kNilRow;
+        });
+    } else if (index.covers(entities)) {
+        find_linked_rows(entities, room, [entries = index.entries().data()](Entity entity) SHOAL_INLINED {
+            return RowIndex::row_in(entries[entity.index()], entity);
+        });
+    } else {
+        find_linked_rows(entities, room, [&](Entity entity) SHOAL_INLINED { return index.find(entity); });
+    }
     return room;
 }
 
@@ -427,6 +435,7 @@ const std::uint32_t* JoinFinder::rows_of_field(const JoinBlock& block, std::size
 std::size_t JoinFinder::leave_out_without_any(JoinBlock& block, std::size_t first) const {
     std::size_t end = first;
     while (end < places_.any.size() && places_.any[end].term == places_.any[first].term) ++end;
+    block.list_runs();
     block.for_each_visited([&](std::size_t bit) {
         const auto i = static_cast<std::uint32_t>(bit);
         bool has = false;

@@ -52,7 +52,8 @@ struct JoinBlock {
     DatabaseTable* of_database = nullptr;
     std::uint64_t words[kWords];              ///< the rows to visit
     std::uint64_t runs = 0;                   ///< a bit for each store in which the rows were found to be consecutive
-    std::uint32_t (*found)[kRows] = nullptr;  ///< indexed by store: the rows there, or kNilRow
+    std::uint64_t unlisted = 0;               ///< those of these stores whose lists have only their first row
+    std::uint32_t (*found)[kRows] = nullptr;  ///< indexed by store: the rows there, or kNilRow; see list_runs()
     DatabaseTable** tables = nullptr;         ///< the table of each row, if a joined database is not the driver
     std::span<LinkedRows> links;              ///< one element per link of the plan
 
@@ -84,8 +85,21 @@ struct JoinBlock {
     bool are_run(std::uint8_t store, const std::uint32_t* of_store) const {
         return of_store == found[store] && store < 64 && (runs >> store & 1) != 0;
     }
-    void note_run(std::uint8_t store) {
-        if (store < 64) runs |= std::uint64_t(1) << store;
+    /// Notes that the rows in a store are first, first + 1, and so on. If the block is shown as a run, its list is not
+    /// needed.
+    void note_run(std::uint8_t store, std::uint32_t first) {
+        if (SHOAL_UNLIKELY(store >= 64)) return number_rows(found[store], first);
+        runs |= std::uint64_t(1) << store, unlisted |= std::uint64_t(1) << store;
+        found[store][0] = first;
+    }
+    /// Completes the lists of runs. Must be called before `found` is read, except for the first rows.
+    void list_runs() {
+        for_each_bit(unlisted, 0, [&](std::size_t store) { number_rows(found[store], found[store][0]); });
+        unlisted = 0;
+    }
+    /// Writes first, first + 1, ... to the rows of a whole block. Reads nothing, so that the loop vectorises.
+    static void number_rows(std::uint32_t* rows, std::uint32_t first) {
+        for (std::uint32_t i = 0; i < kRows; ++i) rows[i] = first + i;
     }
     template <class Visit>
     void for_each_visited(Visit&& visit) const {
@@ -175,19 +189,20 @@ public:
     /// Requires: `found` has a list for each store; `tables` is set if a database is joined and is not the driver.
     void find(JoinBlock& block, const QueryPart& part, std::uint32_t begin) const;
     /// Returns the rows of a field in its table, for a block that was found; kNilRow where an entity lacks the
-    /// component. Writes these rows to `room` if the block has no list of them. Shape: the number of rows in the block.
-    const std::uint32_t* rows_of_field(const JoinBlock& block, std::size_t field, std::uint32_t* room) const;
+    /// component. Writes these rows to `room` if the block has no list of them; see JoinBlock::list_runs(). Shape: the
+    /// number of rows in the block.
+    const std::uint32_t* rows_of_field(JoinBlock& block, std::size_t field, std::uint32_t* room) const;
 
 private:
     void choose_of_driver(JoinBlock& block) const;
     static void leave_out_those(const InactiveEntities& inactive, JoinBlock& block);
     void leave_out_holes(JoinBlock& block, const JoinedStore& store) const;
     void find_in(std::uint8_t number, JoinBlock& block) const;
-    void find_rows_in(std::uint8_t number, JoinBlock& block) const;
+    bool find_rows_in(std::uint8_t number, JoinBlock& block) const;
     void find_in_database(JoinBlock& block) const;
     void find_linked(JoinBlock& block, std::size_t link) const;
     void find_in_database(LinkedRows& linked, std::uint32_t num_rows) const;
-    const std::uint32_t* rows_of_term(const JoinBlock& block, std::uint32_t term, std::uint32_t* room) const;
+    const std::uint32_t* rows_of_term(JoinBlock& block, std::uint32_t term, std::uint32_t* room) const;
     std::size_t leave_out_without_any(JoinBlock& block, std::size_t first) const;
 
     const PlanState& plan_;

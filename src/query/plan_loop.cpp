@@ -266,6 +266,7 @@ private:
         Run run(function_.takes_runs ? num_fields : 0);
         for (std::uint32_t begin = part.rows.begin; begin < part.rows.end; begin += Block::kRows) {
             finder.find(block, part, begin);
+            if (plan_.since != 0 || function_.takes_runs) block.list_runs();
             for (std::size_t i = 0; i < num_fields; ++i)
                 block.of_fields[i] = finder.rows_of_field(block, i, block.lists[places_.stores.size() + i]);
             if (plan_.since != 0) leave_out_unchanged(block);
@@ -306,6 +307,7 @@ private:
             if (function_.takes_runs) return add_to_run(run, block, own, words, found);
             bind(block.fields.data(), own, block.links);
             if (!function_.looks_at_each && are_side_by_side(block, words)) return show_run(block, found);
+            block.list_runs();
             std::uint64_t shown[Block::kWords];
             copy_bytes(shown, words, sizeof shown);
             for (std::size_t i = 0; i < plan_.fields.size(); ++i) block.fields[i].rows = block.of_fields[i];
@@ -389,12 +391,14 @@ private:
     void mark_block(Block& block) const {
         if (!function_.marks) return;
         mark_others(block);
+        if (!plan_.told.empty()) block.list_runs();
         for (ToldRows& told : plan_.told) told.add_block(block);
     }
     void mark_others(Block& block) const {
         bool writes_others = false;
         for (const WrittenColumn one : plan_.written) writes_others |= is_written_elsewhere(block, one.field);
         if (!writes_others) return;
+        block.list_runs();
         block.for_each_table([&](DatabaseTable* table, const std::uint64_t* words) {
             for (const WrittenColumn one : plan_.written)
                 if (is_written_elsewhere(block, one.field))
