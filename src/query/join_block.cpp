@@ -43,19 +43,23 @@ void add_fetched(const PlanTerm& field, Table& table, std::uint32_t first_column
     }
 }
 
-/// For each of `entities`, writes its row to `found` and prefetches the row's data.
-template <bool kOneColumn>
+/// For each of `entities`, writes its row to `found` and prefetches the row's data. `kNumColumns` is the number of
+/// columns; 2: there are several.
+template <std::size_t kNumColumns>
 void find_rows(const RowIndex& index, std::span<const Entity> entities, std::uint32_t* found,
                std::span<const FetchedColumn> columns) {
     const FetchedColumn first = columns.empty() ? FetchedColumn() : columns[0];
+    if constexpr (kNumColumns == 0)
+        return index.find_each(
+            entities, 0, [&](std::size_t i, std::uint32_t row) SHOAL_INLINED { found[i] = row; }, [](std::uint32_t) {});
     index.find_each(
-        entities, columns.empty() ? 0 : kFetchDistance,
+        entities, kFetchDistance,
         [&](std::size_t i, std::uint32_t row) SHOAL_INLINED {
             found[i] = row;
             // Without a row, prefetches row 0, because prefetching an address outside of the column would walk the page
             // tables.
             const std::size_t fetched = row == kNilRow ? 0 : row;
-            if constexpr (kOneColumn)
+            if constexpr (kNumColumns == 1)
                 __builtin_prefetch(first.first + fetched * first.element_bytes);
             else
                 for (const FetchedColumn& column : columns)
@@ -81,6 +85,25 @@ void find_linked_rows(std::span<const Entity> entities, std::uint32_t* rows, Fin
     for (std::size_t i = 0; i < entities.size(); ++i) {
         if (entities[i] != before) before = entities[i], row = find(before);
         rows[i] = row;
+    }
+}
+
+/// Like find_linked_rows(), but `rows` has the rows that were found in an earlier loop: those that still belong to their
+/// entities stay. Shape: `owners` is indexed by row of the linked entities' table. Requires: the table has no holes.
+template <class Find>
+SHOAL_INLINE void find_moved_rows(std::span<const Entity> owners, std::span<const Entity> entities, std::uint32_t* rows,
+                                  Find&& find) {
+    for (std::size_t i = 0; i < entities.size(); ++i)
+        if (SHOAL_UNLIKELY(rows[i] >= owners.size() || owners[rows[i]] != entities[i])) rows[i] = find(entities[i]);
+}
+
+/// Reads the entities in a column, which may be part of larger elements; null for kNilRow.
+void read_links(const std::byte* column, std::size_t element_bytes, std::span<const std::uint32_t> rows,
+                Entity* entities) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        Entity entity;
+        if (rows[i] != kNilRow) copy_bytes(&entity, column + rows[i] * element_bytes, sizeof entity);
+        entities[i] = entity;
     }
 }
 
@@ -239,10 +262,8 @@ bool JoinFinder::find_rows_in(std::uint8_t number, JoinBlock& block) const {
             add_fetched(plan_.field(i), store.rows->table(), places_.first_column[plan_.fields[i]], fetched,
                         num_fetched);
     const std::span<const FetchedColumn> columns(fetched, num_fetched);
-    if (num_fetched == 1)
-        find_rows<true>(store.rows->index(), block.entities(), found, columns);
-    else
-        find_rows<false>(store.rows->index(), block.entities(), found, columns);
+    const auto find = num_fetched == 0 ? find_rows<0> : num_fetched == 1 ? find_rows<1> : find_rows<2>;
+    find(store.rows->index(), block.entities(), found, columns);
     return false;
 }
 
@@ -364,6 +385,9 @@ void JoinFinder::find_linked(JoinBlock& block, std::size_t link) const {
     const bool are_run = block.are_run(places_.store_of[number], rows) || block.follow_each_other(rows);
     if (column != nullptr && bytes == sizeof(Entity) && are_run) {
         copy_bytes(linked.entities, column + rows[0] * bytes, block.size() * bytes);
+    } else if (!type) {
+        block.list_runs();
+        read_links(column, bytes, {rows, block.size()}, linked.entities);
     } else {
         block.list_runs();
         last = nullptr;
@@ -375,7 +399,32 @@ void JoinFinder::find_linked(JoinBlock& block, std::size_t link) const {
             copy_bytes(&linked.entities[i], column + rows[i] * bytes, sizeof(Entity));
         }
     }
-    if (linked.are_in_database) find_in_database(linked, block.size());
+    if (!linked.are_in_database) return;
+    linked.rows = recent_rows(block, link);
+    if (linked.rows != nullptr && find_in_recent_table(linked, block.size())) return;
+    if (linked.rows == nullptr) linked.rows = linked.own_rows;
+    find_in_database(linked, block.size());
+}
+
+/// Returns the rows that the last loop found for a block, for a link or a field: see PlanState::recent. nullptr: the
+/// rows are not in the order of a store.
+std::uint32_t* JoinFinder::recent_rows(const JoinBlock& block, std::size_t number) const {
+    if (block.driver == TermStores::kNone) return nullptr;
+    return plan_.recent[number].of(block.of_database == nullptr ? 0 : block.of_database->number()) + block.rows.begin;
+}
+
+/// If all linked entities of the last block were in one table, and those of this block are there, finds their rows.
+bool JoinFinder::find_in_recent_table(LinkedRows& linked, std::uint32_t num_rows) const {
+    if (linked.only == nullptr) return false;
+    const DatabaseDirectory& directory = plan_.database().directory();
+    bool are_there = true;
+    find_moved_rows(linked.only->entities(), {linked.entities, num_rows}, linked.rows,
+                    [&, table = linked.only->number()](Entity entity) {
+                        const DatabaseDirectory::Location at = directory.find(entity);
+                        are_there &= !at || at.table == table;
+                        return at.row;
+                    });
+    return are_there;
 }
 
 /// Finds where linked entities are in the database.
@@ -383,7 +432,7 @@ void JoinFinder::find_in_database(LinkedRows& linked, std::uint32_t num_rows) co
     const DatabaseDirectory& directory = plan_.database().directory();
     DatabaseTable* const* const tables = plan_.database().all_tables().data();
     const std::span<const Entity> entities(linked.entities, num_rows);
-    if (directory.rows().entries().size() > kCachedRows)
+    if (directory.rows().max_index() > kCachedRows)
         for (const Entity entity : entities) directory.prefetch(entity);
     std::uint32_t bits_of_any = 0, bits_of_all = 0xFFFFFFFF;  // equal if all rows are in the table with this number
     const auto find_all = [&](const auto& look_up) SHOAL_INLINED {
@@ -415,6 +464,13 @@ const std::uint32_t* JoinFinder::rows_of_field(JoinBlock& block, std::size_t fie
     const RowIndex& index = store.rows->index();
     if (store.rows->num_rows() > kCachedRows)
         for (const Entity entity : entities) index.prefetch(entity);
+    if (std::uint32_t* const recent = recent_rows(block, block.links.size() + field);
+        recent != nullptr && !store.needs_parent && !store.rows->schema().many() &&
+        store.rows->table().num_holes() == 0) {
+        find_moved_rows(store.rows->table().entities(), entities, recent,
+                        [&](Entity entity) { return index.find(entity); });
+        return recent;
+    }
     if (store.needs_parent) {
         find_linked_rows(entities, room, [&](Entity entity) SHOAL_INLINED {
             const std::uint32_t row = store.rows->find(entity);

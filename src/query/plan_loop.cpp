@@ -136,6 +136,8 @@ private:
 
     template <class Visit>
     SHOAL_INLINE void add_part(const QueryPart& part, Visit&& visit) const {
+        for (RecentRows& recent : plan_.recent)
+            recent.reserve(part.of_database == nullptr ? 0 : part.of_database->number(), part.rows.end);
         if (SHOAL_LIKELY(plan_.since == 0) || !is_alone_) return visit(part);
         Room<std::uint32_t, 32> columns(num_columns());
         std::size_t num_watched = 0;
@@ -256,7 +258,7 @@ private:
         const std::size_t num_fields = plan_.fields.size();
         Block block(places_.stores.size(), num_fields, plan_.links.size());
         if (plan_.looks_up_database()) block.tables = block.tables_of_rows.data();
-        for (LinkedRows& linked : block.links) linked.are_in_database = false, linked.shown = nullptr;
+        for (LinkedRows& linked : block.links) linked.are_in_database = false, linked.shown = linked.only = nullptr;
         for (std::size_t i = 0; i < num_fields; ++i)
             if (plan_.field(i).is_related()) block.links[plan_.link_of(i)].are_in_database |= plan_.is_of_database(i);
         const JoinFinder finder(plan_);

@@ -144,6 +144,8 @@ struct PlanState {
     // One element for each store that is notified of written rows. Used by the running loop; a query runs one loop at a
     // time.
     mutable Array<ToldRows> told{Owner("query")};
+    mutable Array<RecentRows> recent{Owner("query")};  // one element per link, for rows in the database; then one per
+                                                       // field, for rows in other stores
     mutable Array<NotedRows> noted{Owner("query")};    // one element for Added, Removed or Changed
     mutable Array<SortedRows> sorted{Owner("query")};  // one element if rows are sorted
     Array<PlanState> further{

@@ -147,6 +147,11 @@ public:
             places_.sees_inactive |= term.component->name() == kInactiveName && !term.is_related();
         make_match();
         plan_.locked = places_.locked();
+        plan_.recent.clear();
+        plan_.recent.resize(plan_.links.size() + plan_.fields.size());
+        for (std::size_t i = 0; i < plan_.fields.size(); ++i)
+            if (plan_.field(i).is_related())
+                plan_.recent[plan_.is_of_database(i) ? plan_.link_of(i) : plan_.links.size() + i].keep();
         plan_.told.clear();
         for (std::uint8_t store = 0; store < places_.stores.size(); ++store)
             if (places_.stores[store].is_told) plan_.told.push_back(ToldRows(store));
