@@ -115,7 +115,7 @@ Status ClusterBody::write_zones(const std::string& folder, CheckpointFiles& file
         if (!packed) return;
         MessageWriter to;
         std::vector<cluster::ColumnPiece> no_columns;
-        std::vector<Entity> saved;
+        Gone saved;
         packed = pack_zone(zone, nullptr, to, no_columns, saved);
         const std::uint64_t hash = hash_bytes(to.bytes().data(), to.bytes().size());
         files.zones.push_back({zone, ranks.rank(), all.size(), to.bytes().size(), hash, rows[zone - division.first()]});
@@ -174,9 +174,8 @@ Status ClusterBody::checkpoint(const std::string& folder) {
 /// Destroys the entities in all zones, and removes all names.
 void ClusterBody::destroy_zones() {
     std::vector<Entity> gone = entities_in(world, all_zones());
-    names.for_each([&](Entity entity, Name) {
-        if (names.is_elsewhere(entity)) gone.push_back(entity);
-    });
+    names.for_each_copy([&](Entity entity, Name) { gone.push_back(entity); });
+    names.for_each_away([&](Entity entity, Name) { gone.push_back(entity); });
     std::sort(gone.begin(), gone.end());
     gone.erase(std::unique(gone.begin(), gone.end()), gone.end());
     cluster::strip(world, gone);

@@ -155,8 +155,11 @@ void ClusterBody::note_zones() {
             if (owner(zone) == ranks.rank()) halo.insert(other), needed.try_emplace(owner(other));
         });
     });
-    peers_.clear();
-    for (auto& [rank, some] : needed) peers_.push_back({rank, std::move(some), 0});
+    peers_.clear(), copied_zones_.clear();
+    for (auto& [rank, some] : needed) {
+        copied_zones_.insert(some);
+        peers_.push_back({rank, std::move(some), 0});
+    }
     own_zones.set(std::move(own)), halo_zones.set(std::move(halo)), near_zones.set(std::move(near));
     foreign_zones = std::move(foreign);
 }
@@ -209,10 +212,10 @@ void ClusterBody::renew_columns() {
 void ClusterBody::forget_unreferenced() {
     const BitSet referenced = cluster::find_referenced(world);
     std::vector<Entity> gone;
-    names.for_each([&](Entity entity, Name) {
-        if (names.is_away(entity) && !referenced.test(entity.index())) gone.push_back(entity);
+    names.for_each_away([&](Entity entity, Name) {
+        if (!referenced.test(entity.index())) gone.push_back(entity);
     });
-    for (const Entity entity : gone) names.erase(entity);
+    names.erase(gone);
     world.entities().destroy(gone);
     deaths_.pass_all();
 }
@@ -221,9 +224,7 @@ void ClusterBody::forget_unreferenced() {
 void ClusterBody::tell_what_is_known() {
     if (ranks.size() == 1) return;
     std::vector<Name> away;
-    names.for_each([&](Entity entity, Name name) {
-        if (names.is_away(entity)) away.push_back(name);
-    });
+    names.for_each_away([&](Entity, Name name) { away.push_back(name); });
     MessageWriter mine;
     mine.array(away);
     for (const cluster::Bytes& bytes : ranks.gather(mine.bytes()))
@@ -272,7 +273,7 @@ Status ClusterBody::start() {
         return Status::error("the cluster has started already; divide() and rebalance() let zones change hands");
     if (Status same = check_ranks(); !same) return same;
     const std::vector<std::uint64_t> weights = count_rows();
-    unlink_across_zones(find_arrived());
+    unlink_across_zones();
     name_newborn(all_zones());
     arrange(all_zones());
     if (ranks.size() > 1) {
@@ -298,9 +299,9 @@ Status ClusterBody::start() {
 // --- zones that change hands -------------------------------------------------------------------------------------
 
 /// Writes a zone: its tables with the names of their rows, followed by the entities with all their components.
-/// `plain`: the tables whose columns are added to `columns` instead; may be nullptr. All entities are added to `gone`.
+/// `plain`: the tables whose columns are added to `columns` instead; may be nullptr. `gone`: what the zone has.
 Status ClusterBody::pack_zone(Zone zone, const cluster::PlainTables* plain, MessageWriter& to,
-                              std::vector<ColumnPiece>& columns, std::vector<Entity>& gone) {
+                              std::vector<ColumnPiece>& columns, Gone& gone) {
     to.value(zone);
     to.value(names.births()[zone - division.first()]);
     std::vector<const TableRows*> tables;
@@ -315,9 +316,9 @@ Status ClusterBody::pack_zone(Zone zone, const cluster::PlainTables* plain, Mess
         if (is_plain) {
             to.array(types_.components(rows->key.type));
             cluster::write_names(rows->names, to);
-            to.array(rows->enabled);
+            to.array(own_rows_.enabled_of(*rows->table));
             cluster::list_columns(database, types_, *rows->table, columns);
-            gone.insert(gone.end(), rows->owners.begin(), rows->owners.end());
+            gone.plain_tables.push_back(rows->key);
         } else {
             to.array(rows->names);
             entities.insert(entities.end(), rows->owners.begin(), rows->owners.end());
@@ -325,7 +326,7 @@ Status ClusterBody::pack_zone(Zone zone, const cluster::PlainTables* plain, Mess
     }
     if (entities.empty()) return {};
     entities = entities_with_below(world, entities);
-    gone.insert(gone.end(), entities.begin(), entities.end());
+    gone.entities.insert(gone.entities.end(), entities.begin(), entities.end());
     return cluster::pack(world, names, ranks.rank(), entities, to);
 }
 
@@ -408,7 +409,7 @@ Status ClusterBody::move_zones(const std::vector<std::uint32_t>& next) {
         if (next[zone - division.first()] != ranks.rank()) leaving.insert(zone);
     });
     Status packed;
-    std::vector<Entity> gone;
+    Gone gone;
     if (!leaving.empty()) {
         const cluster::PlainTables plain(world, database, num_common_types_);
         leaving.for_each([&](Zone zone) {
@@ -427,16 +428,35 @@ Status ClusterBody::move_zones(const std::vector<std::uint32_t>& next) {
     }
     rank_of_zone = next;
     note_zones();
+    std::vector<std::vector<Entity>> plain;  // the owners of the rows that are sent as columns, by table
+    for (const cluster::TableKey& key : gone.plain_tables) plain.push_back(std::move(own_rows_.at(key).owners));
     own_rows_.keep(zones.own.now());
-    ranks.exchange_columns(std::move(messages), columns, [&](const RankMessage& message) {
+    std::vector<Entity> forgotten;
+    const auto receive = [&](const RankMessage& message) {
         std::vector<ColumnPiece> pieces;
         for (MessageReader from(message.bytes); from.has_more();)
             if (const Status unpacked = unpack_zone(from, &pieces); !unpacked) fail("zones", unpacked);
         return pieces;
-    });
-    leave(gone);
+    };
+    ranks.exchange_columns(std::move(messages), columns, receive, [&] { forgotten = forget_gone(plain); });
+    for (const std::vector<Entity>& owners : plain) database.drop(owners);  // they have nothing in other stores
+    world.entities().destroy(forgotten);
+    leave(gone.entities);
     renew_halo();
     return {};
+}
+
+/// Removes the names of entities that have gone and to which no row refers, and returns these entities. The others are
+/// away. The rows do not change, because their columns are being sent.
+std::vector<Entity> ClusterBody::forget_gone(std::span<const std::vector<Entity>> tables) {
+    std::vector<Entity> forgotten, away;
+    if (tables.empty()) return forgotten;
+    const BitSet referenced = cluster::find_referenced(world);
+    for (const std::vector<Entity>& entities : tables)
+        for (const Entity entity : entities) (referenced.test(entity.index()) ? away : forgotten).push_back(entity);
+    names.erase(forgotten);
+    names.mark_gone(away);
+    return forgotten;
 }
 
 Status ClusterBody::divide(std::span<const std::uint64_t> weights) {
@@ -501,11 +521,9 @@ std::uint64_t ClusterBody::hash_zone(Zone zone) {
 }
 
 std::span<const cluster::Name> ClusterBody::names_of(const DatabaseTable& table) const {
-    const cluster::TableKey key{table.zone(), types_.known_key(table.type())};
     const bool is_own = division.has(table.zone()) && owner(table.zone()) == ranks.rank();
-    const auto& all = (is_own ? own_rows_ : copied_rows_).all();
-    const auto rows = all.find(key);
-    return rows == all.end() ? std::span<const Name>() : std::span<const Name>(rows->second.names);
+    const TableRows* const rows = (is_own ? own_rows_ : copied_rows_).find(table);
+    return rows == nullptr ? std::span<const Name>() : std::span<const Name>(rows->names);
 }
 
 std::vector<std::uint64_t> ClusterBody::hash_zones() {

@@ -91,6 +91,12 @@ private:
         Name temporary, lasting;
     };
 
+    /// What changes hands with zones.
+    struct Gone {
+        std::vector<cluster::TableKey> plain_tables;  // tables that are sent as columns
+        std::vector<Entity> entities;                 // all others
+    };
+
     using LeavingTo = std::map<std::uint32_t, Leaving>;                // by rank
     using ArrivedFrom = std::map<std::uint32_t, std::vector<Entity>>;  // by rank
 
@@ -115,7 +121,8 @@ private:
     void note_zones();
     void drop_foreign();
     Status pack_zone(Zone zone, const cluster::PlainTables* plain, MessageWriter& to,
-                     std::vector<cluster::ColumnPiece>& columns, std::vector<Entity>& gone);
+                     std::vector<cluster::ColumnPiece>& columns, Gone& gone);
+    std::vector<Entity> forget_gone(std::span<const std::vector<Entity>> tables);
     Status unpack_zone(MessageReader& from, std::vector<cluster::ColumnPiece>* columns);
     Status unpack_columns(const cluster::TableKey& key, MessageReader& from,
                           std::vector<cluster::ColumnPiece>& columns);
@@ -135,8 +142,7 @@ private:
 
     // A settle.
     std::vector<Name> take_deaths();
-    void unlink_across_zones(std::span<const Entity> entities);
-    std::vector<Entity> find_arrived();
+    void unlink_across_zones();
     LeavingTo find_leaving();
     ArrivedFrom cross(const LeavingTo& leaving);
     void leave(std::span<const Entity> entities);
@@ -156,6 +162,8 @@ private:
     DeathFollower deaths_;
     std::vector<Renamed> renamed_;      // in this settle
     std::vector<cluster::Peer> peers_;  // ascending
+    ZoneSet copied_zones_;              // those of this rank's zones that peers copy
+    cluster::TableChange untold_;       // a change that no other rank needs
     std::vector<cluster::HaloColumn> columns_;
     std::size_t num_common_types_ = 0;  // the first component types, which are the same on all ranks
     std::uint64_t changes_at_settle_ = 0, num_settles_ = 0;

@@ -18,8 +18,8 @@ struct OuterReference {
     std::uint32_t entity, index, field, value;
 };
 
-/// Calls visit(target, reference) for each reference from `entities` to a living entity that is not one of them.
-/// `reference.target` is not set.
+/// Calls visit(target, reference) for each reference from `entities` to an entity that is not one of them. The target
+/// may be dead. `reference.target` is not set.
 template <class Visit>
 void for_each_outer_reference(World& world, std::span<const Entity> entities, Visit&& visit) {
     std::vector<Entity> sorted(entities.begin(), entities.end()), value;
@@ -34,8 +34,7 @@ void for_each_outer_reference(World& world, std::span<const Entity> entities, Vi
                                    store.read_field(at, field_part(component, field),
                                                     reinterpret_cast<std::byte*>(value.data()));
                                    for (std::uint32_t v = 0; v < value.size(); ++v)
-                                       if (world.entities().alive(value[v]) &&
-                                           !std::binary_search(sorted.begin(), sorted.end(), value[v]))
+                                       if (value[v] && !std::binary_search(sorted.begin(), sorted.end(), value[v]))
                                            visit(value[v], OuterReference{component.id().hash, 0, i, index, f, v});
                                }
                            });
@@ -72,13 +71,31 @@ Status adopt(World& world, const Blob& blob, std::span<const std::uint64_t> of_d
 
 }  // namespace
 
+Result<Entity> dead_entity(World& world, EntityNames& names) {
+    Entity& dead = names.dead();
+    if (dead && !world.entities().alive(dead)) return dead;
+    const Result<Entity> made = world.entities().create();
+    if (!made) return made.status();
+    world.entities().destroy(*made);
+    return dead = *made;
+}
+
 Result<Entity> find_or_make_away(World& world, EntityNames& names, Name name) {
+    if (name == kDeadName) return dead_entity(world, names);
     if (const Entity known = names.find(name)) return known;
     const Result<Entity> made = world.entities().create();
     if (!made) return made.status();
     names.set(*made, name);
     names.mark_away(*made, true);
     return *made;
+}
+
+Name name_of_target(const World& world, EntityNames& names, Entity target, std::uint32_t rank) {
+    if (!target) return 0;
+    if (!world.entities().alive(target)) return kDeadName;
+    const Name name = names.name_to_send(target, rank);
+    names.mark_known_elsewhere(target);
+    return name;
 }
 
 Status pack(World& world, EntityNames& names, std::uint32_t rank, std::span<const Entity> entities, MessageWriter& to) {
@@ -94,8 +111,7 @@ Status pack(World& world, EntityNames& names, std::uint32_t rank, std::span<cons
     to.array(own_names);
     std::vector<OuterReference> references;
     for_each_outer_reference(world, entities, [&](Entity target, OuterReference reference) {
-        reference.target = names.name_to_send(target, rank);
-        names.mark_known_elsewhere(target);
+        reference.target = name_of_target(world, names, target, rank);
         references.push_back(reference);
     });
     to.array(references);
@@ -110,42 +126,28 @@ bool refers_to_unnamed(World& world, const EntityNames& names, std::span<const E
     return found;
 }
 
-namespace {
-
-/// Whether a name other than 0 occurs twice. Most lists are already sorted.
-bool has_twice(std::span<const Name> given) {
-    std::vector<Name> sorted;
-    for (const Name name : given)
-        if (name != 0) sorted.push_back(name);
-    if (!std::is_sorted(sorted.begin(), sorted.end())) std::sort(sorted.begin(), sorted.end());
-    return std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
-}
-
-}  // namespace
-
 Result<std::vector<Entity>> take_in(World& world, EntityNames& names, std::span<const Name> given) {
-    std::vector<Entity> entities(given.size()), known, made;
+    std::vector<Entity> entities = names.find(given), known, made;
     for (std::size_t i = 0; i < given.size(); ++i) {
-        entities[i] = given[i] == 0 ? kNullEntity : names.find(given[i]);
         if (!entities[i]) continue;
         if (!names.is_elsewhere(entities[i]))
             return Status::error(
                 concat("an entity that another rank sends, ", name_text(given[i]), ", is here already"));
+        names.mark_come(std::span(&entities[i], 1));  // a second time, the entity is no longer elsewhere
         known.push_back(entities[i]);
     }
-    if (has_twice(given)) return Status::error("an entity is there twice");
-    std::size_t num_made = given.size() - known.size();
-    made.resize(num_made);
+    made.resize(given.size() - known.size());
     if (Status status = world.entities().create(made); !status) return status;
     strip(world, known);
-    for (std::size_t i = given.size(); i-- > 0;)
-        if (!entities[i]) entities[i] = made[--num_made];
-    for (std::size_t i = 0; i < given.size(); ++i) {
-        if (given[i] == 0) continue;
-        names.set(entities[i], given[i]);
-        names.mark_copy(entities[i], false), names.mark_away(entities[i], false);
-        names.mark_known_elsewhere(entities[i]);
+    if (known.empty()) {
+        entities.swap(made);
+    } else {
+        std::size_t num_taken = 0;
+        for (Entity& entity : entities)
+            if (!entity) entity = made[num_taken++];
     }
+    if (!names.set(entities, given)) return Status::error("an entity is there twice");
+    names.mark_come(entities);
     return entities;
 }
 

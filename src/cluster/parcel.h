@@ -4,7 +4,7 @@
 //     types         the component types that the database stores, so that the receiver's database stores them too
 //     blob          written by save_entities(): all stores, descendants, texts, disabled components
 //     names         by entity of the blob; 0: the receiver will name it
-//     references    entity of the blob, component, field, value  ->  name of an entity elsewhere
+//     references    entity of the blob, component, field, value  ->  name of an entity elsewhere, or kDeadName
 //
 // Thread: the structural thread of the world.
 
@@ -31,8 +31,16 @@ Result<std::vector<Entity>> unpack(World& world, EntityNames& names, MessageRead
 /// entity already belongs to this rank, or a name occurs twice; out of memory.
 Result<std::vector<Entity>> take_in(World& world, EntityNames& names, std::span<const Name> given);
 
-/// Returns the entity with a name. If there is none, creates an entity without components for it. Errors: out of
-/// memory.
+/// Returns the name to send for an entity to which something refers: a temporary one if it has none, kDeadName if it is
+/// dead, 0 if it is null. Marks living ones as known elsewhere.
+Name name_of_target(const World& world, EntityNames& names, Entity target, std::uint32_t rank);
+
+/// Returns an entity that has died, for references to dead entities of other ranks. It is the same one until its id is
+/// used again. Errors: out of memory.
+Result<Entity> dead_entity(World& world, EntityNames& names);
+
+/// Returns the entity with a name. If there is none, creates an entity without components for it. For kDeadName,
+/// returns dead_entity(). Errors: out of memory.
 Result<Entity> find_or_make_away(World& world, EntityNames& names, Name name);
 
 }  // namespace shoal::cluster

@@ -160,11 +160,13 @@ std::uint64_t Ranks::sum(std::uint64_t mine) {
 }
 
 void Ranks::sum(std::span<double> values) {
+    if (size_ == 1) return;
     const Waiting waiting(traffic_);
     MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE, MPI_SUM, comm_);
 }
 
 void Ranks::sum(std::span<std::uint64_t> values) {
+    if (size_ == 1) return;
     const Waiting waiting(traffic_);
     MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_UINT64_T, MPI_SUM, comm_);
 }

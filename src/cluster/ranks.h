@@ -66,13 +66,16 @@ public:
     /// These calls also send the pieces of memory that each message describes. pieces_of(message) returns the
     /// destinations of the sender's pieces, with the same count, order and sizes. They are filled when the call
     /// returns. Until then, the sent pieces must not change. Use exchange_columns() for a few large pieces, because it
-    /// sends each large piece as a separate message. Shape: `sent` is indexed by message.
-    template <class PiecesOf>
+    /// sends each large piece as a separate message. It calls work() while the other ranks look for destinations.
+    /// Shape: `sent` is indexed by message.
+    template <class PiecesOf, class Work>
     void exchange_columns(std::vector<RankMessage> messages, std::span<const std::vector<ColumnPiece>> sent,
-                          PiecesOf&& pieces_of) {
+                          PiecesOf&& pieces_of, Work&& work) {
         Columns columns(*this, kLargePiece);
         for (std::size_t i = 0; i < sent.size(); ++i) columns.send(messages[i].rank, sent[i]);
         columns.receive_all(exchange(std::move(messages)), pieces_of);
+        work();
+        columns.wait();
     }
     template <class PiecesOf>
     void exchange_columns_with(std::span<const std::uint32_t> peers, std::vector<RankMessage> messages,
@@ -80,6 +83,7 @@ public:
         Columns columns(*this, kMostBytes);
         for (std::size_t i = 0; i < sent.size(); ++i) columns.send(messages[i].rank, sent[i]);
         columns.receive_all(exchange_with(peers, std::move(messages)), pieces_of);
+        columns.wait();
     }
     /// Returns the value of `mine` on each rank. Shape: indexed by rank. A total of more than 2 GiB ends all ranks.
     std::vector<Bytes> gather(const Bytes& mine);
@@ -115,7 +119,6 @@ private:
         template <class PiecesOf>
         void receive_all(const std::vector<RankMessage>& came, PiecesOf&& pieces_of) {
             for (const RankMessage& message : came) receive(message.rank, pieces_of(message));
-            wait();
         }
         void wait();
 

@@ -92,10 +92,7 @@ void RemoteCommands::write_part(const PassedPart& part, MessageWriter& to) {
     std::vector<std::byte> image(part.value.begin(), part.value.end());
     std::vector<Name> others;
     for_each_entity(*part.value_schema, image.data(), 1, [&](Entity& other) {
-        others.push_back(is_pending(other)                ? name_of_pending(other)
-                         : world_.entities().alive(other) ? names_.name_to_send(other, rank_)
-                                                          : 0);
-        if (world_.entities().alive(other)) names_.mark_known_elsewhere(other);
+        others.push_back(is_pending(other) ? name_of_pending(other) : name_of_target(world_, names_, other, rank_));
     });
     to.array(image);
     to.array(others);

@@ -6,6 +6,7 @@
 #include "shoal/world/entity_blob.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace shoal {
@@ -42,6 +43,8 @@ void ClusterBody::before_commands() {
 
 /// Returns the names of this rank's entities that died since the last settle and that other ranks may know.
 std::vector<ClusterBody::Name> ClusterBody::take_deaths() {
+    if (ranks.size() > 1)  // now, because its death is not to be one that check_at_rest() finds
+        if (const auto one = cluster::dead_entity(world, names); !one) fail("references to the dead", one.status());
     std::vector<Name> dead;
     const auto forget = [&](Entity entity) {
         if (names.is_known_elsewhere(entity) && !names.is_elsewhere(entity)) dead.push_back(names.name(entity));
@@ -67,7 +70,7 @@ void ClusterBody::destroy_named(std::span<const Name> dead) {
     for (const Name name : dead)
         if (const Entity entity = names.find(name)) entities.push_back(entity);
     cluster::strip(world, entities);
-    for (const Entity entity : entities) names.erase(entity);
+    names.erase(entities);
     world.entities().destroy(entities);
     deaths_.pass_all();
 }
@@ -77,9 +80,9 @@ void ClusterBody::destroy_named(std::span<const Name> dead) {
 /// Returns an entity and its descendants that are in no zone.
 std::vector<Entity> ClusterBody::below(Entity entity) { return entities_with_below(world, {&entity, 1}); }
 
-/// Unlinks the transforms of new entities in a zone from parents outside of the zone, so that links are the same for
-/// any number of ranks. Their world poses do not change.
-void ClusterBody::unlink_across_zones(std::span<const Entity> entities) {
+/// Unlinks the transforms of entities that entered zones since the last settle from parents outside of the zone, so
+/// that links are the same for any number of ranks. Their world poses do not change.
+void ClusterBody::unlink_across_zones() {
     TransformManager* const transforms = find_transforms(world.directory());
     if (transforms == nullptr) return;
     const auto zone_of = [&](Entity entity) {
@@ -87,38 +90,30 @@ void ClusterBody::unlink_across_zones(std::span<const Entity> entities) {
         return at ? at.table->zone() : kNoZone;
     };
     std::vector<Entity> apart;
-    for (const Entity entity : entities) {
-        const Instance instance = transforms->instance(entity);
-        if (!instance) continue;
-        const Instance parent = transforms->parent(instance);
-        if (parent && zone_of(transforms->entity(parent)) != zone_of(entity)) apart.push_back(entity);
-        for (const Entity child : entities_below(world, entity))
-            if (const Instance below = transforms->instance(child);
-                child != entity && below && database.has_row(child)) {
-                const Instance above = transforms->parent(below);
-                if (above && zone_of(transforms->entity(above)) != zone_of(child)) apart.push_back(child);
-            }
-    }
-    for (const Entity entity : apart) transforms->unlink(transforms->instance(entity), KeepPose::kWorld);
-}
-
-/// Returns the entities that entered zones of any rank since the last settle, except copies.
-std::vector<Entity> ClusterBody::find_arrived() {
-    std::vector<Entity> arrived;
-    const auto add = [&](TableRows& rows) {
-        for (const Entity entity : own_rows_.find_new(rows))
-            if (!names.is_copy(entity)) arrived.push_back(entity);
+    const auto visit = [&](TableRows& rows) {
+        for (const Entity entity : rows.found) {
+            const Instance instance = names.is_copy(entity) ? Instance() : transforms->instance(entity);
+            if (!instance) continue;
+            const Instance parent = transforms->parent(instance);
+            if (parent && zone_of(transforms->entity(parent)) != zone_of(entity)) apart.push_back(entity);
+            for (const Entity child : entities_below(world, entity))
+                if (const Instance below = transforms->instance(child);
+                    child != entity && below && database.has_row(child)) {
+                    const Instance above = transforms->parent(below);
+                    if (above && zone_of(transforms->entity(above)) != zone_of(child)) apart.push_back(child);
+                }
+        }
     };
-    own_rows_.for_each_changed(zones.own.now(), add);
-    copied_rows_.for_each_changed(foreign_zones, add);
-    return arrived;
+    own_rows_.for_each_changed(zones.own.now(), visit);
+    copied_rows_.for_each_changed(foreign_zones, visit);
+    for (const Entity entity : apart) transforms->unlink(transforms->instance(entity), KeepPose::kWorld);
 }
 
 /// Finds the entities that entered zones of other ranks, by receiver.
 ClusterBody::LeavingTo ClusterBody::find_leaving() {
     LeavingTo leaving;
     copied_rows_.for_each_changed(foreign_zones, [&](TableRows& rows) {
-        for (const Entity entity : copied_rows_.find_new(rows))
+        for (const Entity entity : rows.found)
             if (!names.is_copy(entity)) leaving[owner(rows.key.zone_number())].entities.push_back(entity);
     });
     for (auto& [rank, with] : leaving) {
@@ -132,7 +127,7 @@ ClusterBody::LeavingTo ClusterBody::find_leaving() {
 /// Removes the components of entities that went to another rank. Only their names remain.
 void ClusterBody::leave(std::span<const Entity> entities) {
     cluster::strip(world, entities);
-    for (const Entity entity : entities) names.mark_away(entity, true), names.mark_known_elsewhere(entity);
+    names.mark_gone(entities);
 }
 
 /// Sends entities to the owners of their zones, and receives entities. Returns the received entities that need names,
@@ -188,7 +183,7 @@ bool ClusterBody::will_rename(const LeavingTo& leaving) {
         found = found || cluster::refers_to_unnamed(world, names, with.entities);
     }
     own_rows_.for_each_changed(zones.own.now(), [&](TableRows& rows) {
-        for (const Entity entity : own_rows_.find_new(rows)) found |= names.name(entity) != 0 && needs_name(entity);
+        for (const Entity entity : rows.found) found |= names.name(entity) != 0 && needs_name(entity);
     });
     return found;
 }
@@ -226,28 +221,30 @@ void ClusterBody::rename(Entity entity, Name name) {
 /// Gives names to the unnamed entities in zones, in an order that depends only on their components.
 void ClusterBody::name_newborn(const ZoneSet& in_zones) {
     struct Newborn {
+        Zone zone;
         std::uint64_t type, hash;
         Entity entity;
+
+        auto order() const { return std::tuple(zone, type, hash, entity.id); }  // with equal hashes, only ids differ
     };
-    std::map<Zone, std::vector<Newborn>> newborn;
+    std::vector<Newborn> newborn;
     own_rows_.for_each_changed(in_zones, [&](TableRows& rows) {
-        for (const Entity entity : own_rows_.find_new(rows))
+        for (const Entity entity : rows.found)
             if (needs_name(entity))
-                newborn[rows.key.zone_number()].push_back({rows.key.type, hash_with_below(entity), entity});
+                newborn.push_back({rows.key.zone_number(), rows.key.type, hash_with_below(entity), entity});
     });
-    for (auto& [zone, entities] : newborn) {
-        std::ranges::sort(entities, [](const Newborn& a, const Newborn& b) {
-            if (a.type != b.type) return a.type < b.type;
-            return a.hash != b.hash ? a.hash < b.hash
-                                    : a.entity < b.entity;  // entities with equal hashes differ only in their ids
-        });
-        for (const Newborn& each : entities) rename(each.entity, names.next(zone - division.first()));
-    }
+    std::ranges::sort(newborn, {}, &Newborn::order);
+    for (const Newborn& each : newborn) rename(each.entity, names.next(each.zone - division.first()));
 }
 
+/// Arranges the rows of these zones. Returns the changes of the tables that other ranks copy.
 std::vector<TableChange> ClusterBody::arrange(const ZoneSet& in_zones) {
     std::vector<TableChange> changes;
-    own_rows_.for_each_changed(in_zones, [&](TableRows& rows) { changes.push_back(own_rows_.arrange(names, rows)); });
+    own_rows_.for_each_changed(in_zones, [&](TableRows& rows) {
+        const bool is_copied = copied_zones_.contains(rows.key.zone_number());
+        own_rows_.arrange(names, rows, is_copied ? changes.emplace_back() : untold_);
+    });
+    own_rows_.add_enabled(copied_zones_, changes);
     return changes;
 }
 
@@ -272,8 +269,12 @@ void ClusterBody::send_structure(const std::vector<TableChange>& changes, bool a
     std::vector<RankMessage> sent;
     for (cluster::Peer& peer : peers_) {
         MessageWriter to;
-        write_changes(all ? own_rows_.list_all(peer.needed) : changes, peer.needed, to);
-        if (all) peer.since = 0;
+        if (all) {
+            write_changes(own_rows_.list_all(peer.needed), peer.needed, to);
+            peer.since = 0;
+        } else {
+            write_changes(changes, peer.needed, to);
+        }
         structure_bytes_ += to.bytes().size();
         numbers.push_back(peer.rank);
         sent.push_back({peer.rank, to.take()});
@@ -359,9 +360,7 @@ Status ClusterBody::place(ComingRows& rows) {
 Status ClusterBody::apply_structure(std::span<const RankMessage> messages, bool all) {
     if (all) {
         std::vector<Entity> before;
-        names.for_each([&](Entity entity, Name) {
-            if (names.is_copy(entity)) before.push_back(entity);
-        });
+        names.for_each_copy([&](Entity entity, Name) { before.push_back(entity); });
         leave(before);
         for (const Entity entity : before) names.mark_copy(entity, false);
         copied_rows_.clear();
@@ -396,7 +395,7 @@ void ClusterBody::after_settle() {
     std::vector<Name> dead = commands_.name_created();
     const std::vector<Name> died = take_deaths();
     dead.insert(dead.end(), died.begin(), died.end());
-    unlink_across_zones(find_arrived());
+    unlink_across_zones();
     LeavingTo leaving = find_leaving();
     RareSteps steps{.cross = !leaving.empty()};
     for (const auto& [rank, with] : leaving) steps.name |= !with.unnamed.empty();

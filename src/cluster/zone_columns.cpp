@@ -15,7 +15,7 @@ constexpr std::uint64_t kMostInRuns = std::uint64_t(1) << 24;  // limits the mem
 }  // namespace
 
 PlainTables::PlainTables(World& world, const Database& database, std::size_t num_types)
-    : world_(world), database_(database), num_types_(num_types) {
+    : database_(database), num_types_(num_types) {
     std::vector<const Table*> of_zones;
     for (const DatabaseTable* table : database.all_tables())
         if (table != nullptr) of_zones.push_back(&table->table());
@@ -35,9 +35,8 @@ bool PlainTables::has(const DatabaseTable& table) const {
     if (!has_plain_columns(database_, table.type())) return false;
     for (const ComponentType type : table.type().components())
         if (type.number >= num_types_) return false;
-    return std::ranges::all_of(table.entities(), [&](Entity entity) {
-        return world_.entities().alive(entity) && !has_more_.test(entity.index());
-    });
+    return has_more_.empty() ||
+           std::ranges::none_of(table.entities(), [&](Entity entity) { return has_more_.test(entity.index()); });
 }
 
 bool has_plain_columns(const Database& database, const Archetype& type) {
@@ -70,11 +69,10 @@ void list_columns(const Database& database, const TypeKeys& types, const Databas
 
 void write_names(std::span<const Name> names, MessageWriter& to) {
     std::vector<NameRun> runs;
-    for (const Name name : names)
-        if (!runs.empty() && runs.back().first + runs.back().count == name)
-            ++runs.back().count;
-        else
-            runs.push_back({name, 1});
+    for (std::size_t begin = 0, end = 1; begin < names.size(); begin = end++) {
+        while (end < names.size() && names[end] == names[begin] + (end - begin)) ++end;
+        runs.push_back({names[begin], end - begin});
+    }
     to.value(static_cast<std::uint64_t>(names.size()));
     const bool as_runs = runs.size() * sizeof(NameRun) < names.size_bytes() && names.size() <= kMostInRuns;
     to.value(as_runs);
@@ -90,11 +88,14 @@ std::vector<Name> read_names(MessageReader& from) {
     if (from.value<std::uint8_t>() == 0) {
         names = from.array<Name>();
     } else if (count <= kMostInRuns) {
-        names.reserve(count);
+        names.resize(count);
+        std::uint64_t num_read = 0;
         for (const NameRun& run : from.array<NameRun>()) {
-            if (run.count > count - names.size()) return from.refuse(), std::vector<Name>();
-            for (std::uint64_t i = 0; i < run.count; ++i) names.push_back(run.first + i);
+            if (run.count > count - num_read) return from.refuse(), std::vector<Name>();
+            for (std::uint64_t i = 0; i < run.count; ++i) names[num_read + i] = run.first + i;
+            num_read += run.count;
         }
+        if (num_read != count) from.refuse();
     }
     if (names.size() != count) from.refuse();
     return names;

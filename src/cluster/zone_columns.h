@@ -22,11 +22,10 @@ class PlainTables {
 public:
     /// The first `num_types` component types of the database are the same on all ranks.
     PlainTables(World& world, const Database& database, std::size_t num_types);
-    /// Cost: reads the owners of the table.
+    /// Requires: all owners of the table are alive. Cost: reads them if an entity has components in other stores.
     bool has(const DatabaseTable& table) const;
 
 private:
-    World& world_;
     const Database& database_;
     std::size_t num_types_;
     BitSet has_more_{Owner("cluster")};  // by entity index: whether the entity has components outside of the database

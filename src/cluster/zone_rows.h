@@ -41,14 +41,14 @@ struct TableRows {
     const DatabaseTable* table = nullptr;  ///< nullptr: the table no longer exists
     std::vector<Entity> owners;
     std::vector<Name> names;  ///< of the owners
-    /// A bit per row for each enableable component, in the order of component ids.
+    /// A bit per row for each enableable component, in the order of component ids. What the ranks with copies were told
+    /// last; empty if there are none.
     std::vector<std::uint64_t> enabled;
 
-    // The results of comparisons, and Database::num_structural_changes() when they were made.
-    bool is_as_before = false;
-    std::vector<Entity> found{};
-    std::uint64_t compared_at = kNever, found_at = kNever;
-    static constexpr std::uint64_t kNever = ~std::uint64_t(0);
+    // The difference between these rows and the table now.
+    std::vector<std::uint32_t> differing{};  ///< rows whose owner is another one, ascending
+    std::vector<Entity> found{};             ///< entities in the table that are not in `owners`
+    std::uint64_t since = 0;                 ///< rows that were placed before this stamp do not differ
 };
 
 /// Identifies the archetypes of a database by keys that are the same on all ranks.
@@ -58,10 +58,6 @@ public:
 
     /// Returns the key of an archetype. Cost: a look-up, except in the first call.
     std::uint64_t key(const Archetype& type);
-    /// Returns the key, or 0 if key() was never called for this archetype. Thread: any, between changes.
-    std::uint64_t known_key(const Archetype& type) const {
-        return type.number() < keys_.size() ? keys_[type.number()] : 0;
-    }
     /// Returns the ids of the archetype's component types, ascending.
     const std::vector<std::uint64_t>& components(std::uint64_t key) const { return types_.at(key).components; }
     /// Returns the archetype with these component types. Errors: the database lacks some of the types; `key` is the key
@@ -69,6 +65,8 @@ public:
     Result<const Archetype*> find(std::uint64_t key, std::span<const std::uint64_t> components);
     /// Returns the component types of an archetype, in ascending order of their ids.
     std::vector<ComponentType> types_of(const Archetype& type) const;
+    /// Returns those of them that are enableable. Requires: key() was called for the archetype.
+    std::span<const ComponentType> enableable(const Archetype& type) const { return keys_[type.number()].enableable; }
 
 private:
     struct Known {
@@ -77,8 +75,12 @@ private:
     };
 
     Database& database_;
+    struct Key {
+        std::uint64_t key = 0;  // 0: not known yet
+        std::vector<ComponentType> enableable;
+    };
     std::map<std::uint64_t, Known> types_;
-    std::vector<std::uint64_t> keys_;  // by archetype number; 0: not known yet
+    std::vector<Key> keys_;  // by archetype number
 };
 
 /// The rows of the tables of some zones.
@@ -86,28 +88,37 @@ class ZoneRows {
 public:
     ZoneRows(Database& database, TypeKeys& types) : database_(database), types_(types) {}
 
-    /// Calls visit(rows) for the tables of `zones` whose rows or enabled components have changed.
+    /// Calls visit(rows) for the tables of `zones` whose rows have changed since the last settle. Requires: all calls
+    /// name the same zones until keep() or clear(). Cost: after a structural change, looks at the marks of the rows
+    /// that were placed since the last settle, and compares these rows.
     template <class Visit>
     void for_each_changed(const ZoneSet& zones, Visit&& visit) {
-        list_changed();
+        list_changed(zones);
         for (TableRows* rows : changed_)
-            if (zones.contains(rows->key.zone_number()) && !is_as_before(*rows)) visit(*rows);
+            if (!rows->differing.empty()) visit(*rows);
     }
-    /// Arranges these rows as in the diagram above, and returns the changes. Requires: all entities of the rows have
-    /// names.
-    TableChange arrange(const EntityNames& names, TableRows& rows);
+    /// Arranges the rows of a changed table as in the diagram above. Sets the key, `gone` and `come` of `change`.
+    /// Requires: for_each_changed() visits these rows; all entities of the table have names.
+    void arrange(const EntityNames& names, TableRows& rows, TableChange& change);
+    /// Completes the changes of tables in `zones` with the enabled components, and adds the tables in which only these
+    /// have changed.
+    void add_enabled(const ZoneSet& zones, std::vector<TableChange>& changes);
     /// Puts the rows of a table into the order that another rank has sent. Shape: all entities of the table, and their
     /// names.
     void set(const TableKey& key, std::vector<Entity> owners, std::vector<Name> names);
     /// Enables the components that another rank has enabled in these rows. Shape: see TableRows. Errors: too few bits.
     Status enable(const TableKey& key, std::span<const std::uint64_t> enabled);
     /// Returns all rows of these zones as new rows, for a rank without copies of the zones.
-    std::vector<TableChange> list_all(const ZoneSet& zones) const;
-    /// Returns the entities in a table that were not in it at the last settle. Cost: O(rows) after a structural change.
-    /// Lifetime: until the rows are arranged.
-    const std::vector<Entity>& find_new(TableRows& rows) const;
+    std::vector<TableChange> list_all(const ZoneSet& zones);
+    /// Returns the bits of a table: see TableRows. Lifetime: until the next call.
+    const std::vector<std::uint64_t>& enabled_of(const DatabaseTable& table);
 
     TableRows& at(const TableKey& key);
+    /// Returns the rows of a table that note_tables() has noted, or nullptr. Thread: any, between changes.
+    const TableRows* find(const DatabaseTable& table) const {
+        const TableRows* const rows = table.number() < by_number_.size() ? by_number_[table.number()] : nullptr;
+        return rows != nullptr && rows->table == &table ? rows : nullptr;
+    }
     const std::map<TableKey, TableRows>& all() const { return rows_; }
     void clear();
     /// Drops the tables of all other zones.
@@ -116,18 +127,22 @@ public:
     void note_tables();
 
 private:
-    void list_changed();
-    bool has_rows_as_before(TableRows& rows) const;
-    bool is_as_before(TableRows& rows) const;
-    std::vector<std::uint64_t> enabled_of(const DatabaseTable& table) const;
+    static constexpr std::uint64_t kNever = ~std::uint64_t(0);
+
+    void list_changed(const ZoneSet& zones);
+    void compare(TableRows& rows);
 
     Database& database_;
     TypeKeys& types_;
     std::map<TableKey, TableRows> rows_;
-    std::vector<TableRows*> changed_;  // tables that may have changed, as of `listed_at_`
-    std::uint64_t listed_at_ = TableRows::kNever;
-    std::size_t num_tables_ = 0;               // at the last note_tables()
-    std::uint64_t epoch_ = ~std::uint64_t(0);  // the table epoch of the database at that time
+    std::vector<TableRows*> by_number_;          // indexed by table number; nullptr: there is no such table
+    std::vector<TableRows*> ended_;              // tables with rows that the database has removed since
+    std::vector<TableRows*> changed_;            // tables whose rows had changed, as of `listed_at_`
+    std::uint64_t listed_at_ = kNever;           // Database::num_structural_changes()
+    std::uint64_t epoch_ = ~std::uint64_t(0);    // the table epoch of the database at the last note_tables()
+    std::vector<Entity> before_;                 // for compare()
+    std::vector<std::pair<Name, Entity>> come_;  // for arrange()
+    std::vector<std::uint64_t> enabled_;         // for enabled_of()
 };
 
 /// Removes rows from a list, from the last to the first. The last row of the list replaces each removed row.

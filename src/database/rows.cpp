@@ -207,11 +207,12 @@ MovedRow RowMove::make_with_bits(Database& database, Entity entity) const {
 template MovedRow RowMove::find_and_make<true>(Database&, Entity, TypedKey);
 template MovedRow RowMove::find_and_make<false>(Database&, Entity, TypedKey);
 
-void Database::arrange(const DatabaseTable& which, std::span<const Entity> owners) {
+void Database::arrange(const DatabaseTable& which, std::span<const Entity> owners, RowList rows) {
     require_unlocked("arrange()");
     DatabaseTable& table = tables_[which.number()];
     SHOAL_ASSERT(owners.size() == table.num_rows(), "rows are arranged by all of their owners, each once");
-    for (std::uint32_t row = 0; row < owners.size(); ++row) {
+    for (std::uint32_t i = 0; i < rows.size(); ++i) {
+        const std::uint32_t row = rows[i];
         if (table.entities()[row] == owners[row]) continue;
         const DatabaseRow other = find(owners[row]);
         SHOAL_ASSERT(other.table == &table && other.row > row, "rows are arranged by all of their owners, each once");

@@ -316,7 +316,7 @@ void add_passes(Sea& sea) {
             if (what == 14) {  // one that is never born
                 const Entity none = commands.create(asks, Place{}, Charge{});
                 commands.destroy(none);
-                commands.set<&Friend::other>(entity, none);
+                commands.add(entity, Mass{random.unit(), none});
             }
             if (what == 9) commands.move(entity, random.below(std::uint32_t(sea.options.tiles * sea.options.tiles)));
         });
@@ -351,6 +351,11 @@ void add_passes(Sea& sea) {
                 commands.set<&Mass::value>(child, mass);
             }
         });
+    // Tells friends that have died from friends that never were.
+    world.schedule().add("mourn", world.query<Read<&Friend::other>, Write<&Charge::births>>().in(cluster.own()),
+                         [&sea](Entity other, std::uint32_t& births) {
+                             if (other && !sea.entities.alive(other)) births = births * 3 + 1;
+                         });
     // What hung below an entity, in no zone, comes to a zone of its own. Other ranks may know it already.
     world.schedule().add(
         "grow", {reads<&Charge::births>(sea.database).in(cluster.own()), reads<&Transform::position>(sea.transforms)},

@@ -121,6 +121,30 @@ TEST(Parcel, an_entity_that_is_known_by_name_keeps_its_id) {
     EXPECT_EQ(*other.world.get<&ParcelBody::mass>(copy), 4);
 }
 
+TEST(Parcel, a_reference_to_a_dead_entity_stays_one_and_null_stays_null) {
+    Side side, other;
+    Entity boats[3], gone[2];
+    for (Entity& one : gone) one = *side.entities.create();
+    for (std::size_t i = 0; i < 3; ++i) {
+        boats[i] = *side.world.database().create(Zone(2), ParcelBody{1, i < 2 ? gone[i] : kNullEntity});
+        side.names.set(boats[i], side.names.next(2));
+    }
+    side.entities.destroy(std::span<const Entity>(gone));
+    side.world.settle();
+    MessageWriter message;
+    ASSERT_TRUE(cluster::pack(side.world, side.names, 1, boats, message).ok());
+    MessageReader from(message.bytes());
+    const Result<std::vector<Entity>> arrived = cluster::unpack(other.world, other.names, from);
+    ASSERT_TRUE(arrived.ok()) << arrived.message();
+    for (std::size_t i = 0; i < 2; ++i) {
+        const Entity dead = *other.world.get<&ParcelBody::other>((*arrived)[i]);
+        EXPECT_TRUE(dead) << "a pass takes it for one that never was";
+        EXPECT_FALSE(other.entities.alive(dead));
+    }
+    EXPECT_EQ(*other.world.get<&ParcelBody::other>((*arrived)[2]), kNullEntity);
+    EXPECT_EQ(other.entities.num_alive(), 3u);
+}
+
 TEST(Parcel, an_entity_that_is_here_already_is_refused) {
     Sent sent;
     const MessageWriter message = sent.packed();
@@ -145,6 +169,20 @@ TEST(Parcel, damaged_ones_are_refused_or_taken_and_do_no_harm) {
         other.world.settle();
         ASSERT_TRUE(other.world.database().validate().ok());
     }
+}
+
+TEST(RemoteCommands, a_value_that_refers_to_a_dead_entity_does_so_at_the_owner) {
+    Sent sent, owner;
+    sent.names.mark_copy(sent.far, true);
+    const Entity gone = *sent.entities.create();
+    sent.entities.destroy(gone);
+    sent.world.commands().set<&ParcelBody::other>(sent.far, gone);
+    cluster::RemoteCommands commands(sent.world, sent.names, 0), taken(owner.world, owner.names, 1);
+    ASSERT_TRUE(taken.give(commands.take([](Entity) { return 4u; })[4].take()).ok());
+    owner.world.settle();
+    const Entity dead = *owner.world.get<&ParcelBody::other>(owner.far);
+    EXPECT_TRUE(dead);
+    EXPECT_FALSE(owner.entities.alive(dead));
 }
 
 TEST(RemoteCommands, damaged_ones_are_refused_or_taken_and_do_no_harm) {

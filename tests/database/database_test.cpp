@@ -1,5 +1,6 @@
 // What a database promises, call by call.
 
+#include "shoal/state/snapshot.h"
 #include "support/database_testing.h"
 
 #include <gtest/gtest.h>
@@ -557,6 +558,21 @@ TEST_F(Databases, rows_are_arranged_with_all_that_they_have_and_bits_are_set_for
         ASSERT_EQ(database.has<Asleep>(wanted[row]), row == 0 || row == 2 || row == 65) << row;
     for (const std::uint32_t block : {0u, 1u}) EXPECT_EQ(table.table().placed_stamp(block), 8u);
     EXPECT_GT(database.num_structural_changes(), changes);
+    EXPECT_EQ(database.validate().message(), "");
+}
+
+TEST_F(Databases, rows_that_are_named_are_arranged_and_no_others_are_marked) {
+    std::vector<Entity> made(60);
+    ASSERT_TRUE(database.create<Mass>(made, 0).ok());
+    const DatabaseTable& table = *database.find(made[0]).table;
+    database.settle({.stamp = 7});
+    std::vector<Entity> wanted = made;
+    std::swap(wanted[5], wanted[50]), std::swap(wanted[50], wanted[9]);
+    const std::uint32_t rows[] = {5, 6, 9, 50};
+    database.arrange(table, wanted, std::span<const std::uint32_t>(rows));
+    EXPECT_TRUE(std::ranges::equal(table.entities(), wanted));
+    for (const std::uint32_t row : {5, 9, 50}) EXPECT_TRUE(table.table().placed_since(0, 7).has(row / 8));
+    EXPECT_EQ(table.table().placed_since(0, 7).count(), 3u);
     EXPECT_EQ(database.validate().message(), "");
 }
 

@@ -257,7 +257,11 @@ public:
     /// Puts the rows of a table into the order of `owners`; loops visit them in this order from then on.
     /// Shape: all entities of the table, each once. Cost: a comparison for each row, and a swap for each row that is
     /// out of place.
-    SHOAL_API void arrange(const DatabaseTable& table, std::span<const Entity> owners);
+    void arrange(const DatabaseTable& table, std::span<const Entity> owners) {
+        arrange(table, owners, RowRange{0, table.num_rows()});
+    }
+    /// The same, and looks only at some rows. Requires: the others are in place; `rows` are ascending.
+    SHOAL_API void arrange(const DatabaseTable& table, std::span<const Entity> owners, RowList rows);
 
     /// Sets, for each row of a table, whether a component type is enabled. Shape: a bit for each row. Requires: the
     /// type is enableable, and the archetype has it.
