@@ -523,7 +523,11 @@ std::uint64_t ClusterBody::hash_zone(Zone zone) {
 std::span<const cluster::Name> ClusterBody::names_of(const DatabaseTable& table) const {
     const bool is_own = division.has(table.zone()) && owner(table.zone()) == ranks.rank();
     const TableRows* const rows = (is_own ? own_rows_ : copied_rows_).find(table);
-    return rows == nullptr ? std::span<const Name>() : std::span<const Name>(rows->names);
+    if (rows == nullptr) return {};
+    constexpr std::size_t kMostFetched = 1024, kNamesPerLine = 8;  // a pass may read them in any order
+    for (std::size_t row = 0; row < std::min(rows->names.size(), kMostFetched); row += kNamesPerLine)
+        __builtin_prefetch(&rows->names[row]);
+    return rows->names;
 }
 
 std::vector<std::uint64_t> ClusterBody::hash_zones() {

@@ -57,9 +57,11 @@ void ZoneRows::note_tables() {
         if (rows != nullptr) rows->table = table;
         by_number_.push_back(rows);
     }
+    if (!some_ended) return;
+    ended_.clear();
     // A table had rows from after one settle until the commands of the next one, so the database saw it empty.
     for (auto& [key, rows] : rows_)
-        if (some_ended && rows.table == nullptr && !rows.owners.empty()) ended_.push_back(&rows);
+        if (rows.table == nullptr && !rows.owners.empty()) ended_.push_back(&rows);
 }
 
 TableRows& ZoneRows::at(const TableKey& key) {

@@ -126,7 +126,7 @@ public:
     SHOAL_API std::uint64_t name(Entity entity) const;
     /// Returns the names of a table's rows, for passes that visit rows in order. This is faster than name(). Shape:
     /// indexed by row; empty before start(), and for a table in a zone that this rank neither owns nor copies.
-    /// Lifetime: until the world settles.
+    /// Lifetime: until the world settles. Cost: fetches the first 1,024 names into the cache.
     SHOAL_API std::span<const std::uint64_t> names(const DatabaseTable& table) const;
     /// Returns the entity with a name, or null if this rank does not know it.
     SHOAL_API Entity find(std::uint64_t name) const;
