@@ -100,8 +100,8 @@ TEST(Snapshot, what_is_made_of_one_that_is_not_trusted_takes_no_more_memory_than
 }
 
 TEST(Snapshot, refuses_what_no_save_may_hold_and_keeps_the_first_reason) {
-    Snapshot twice, large, odd;
-    SnapshotWriter first(twice), second(large), third(odd);
+    Snapshot twice, large, odd, broken;
+    SnapshotWriter first(twice), second(large), third(odd), fourth(broken);
     first.value("a", 1);
     first.value("a", 2);
     expect_error(first.status(), "two parts of the state are called \"a\"");
@@ -110,6 +110,8 @@ TEST(Snapshot, refuses_what_no_save_may_hold_and_keeps_the_first_reason) {
     expect_error(second.status(), "\"huge\" has values of 1048577 bytes");
     third.value(std::string(kMaxSnapshotPathBytes + 1, 'x'), 1);
     expect_error(third.status(), "longer than 4,000 bytes");
+    fourth.value("\xff", 1);
+    expect_error(fourth.status(), "is not UTF-8");
 }
 
 TEST(Snapshot, has_room_for_a_block_that_is_longer_than_its_first_memory) {
@@ -137,7 +139,10 @@ TEST(Snapshot, a_part_is_shared_by_its_source_alone) {
     EXPECT_EQ(second.num_own_bytes(), 0u);
     first = Snapshot();
     EXPECT_EQ(values_of<char>(second, "blob"), (std::vector<char>{'a', 'b', 'c'})) << "the first had them alone";
-    EXPECT_FALSE(SnapshotWriter(third).share("blob", 5)) << "there is no state before it";
+    EXPECT_TRUE(SnapshotWriter(third, &second).share("blob", 5)) << "what was shared is shared again";
+    EXPECT_EQ(third.num_own_bytes(), 0u);
+    Snapshot alone;
+    EXPECT_FALSE(SnapshotWriter(alone).share("blob", 5)) << "there is no state before it";
 }
 
 TEST(Snapshot, that_is_filled_in_any_order_is_the_one_that_was_written) {
@@ -328,11 +333,13 @@ protected:
         for (std::size_t i = 0; i < columns.size(); ++i) {
             ChangingColumn& column = columns[i];
             const std::size_t num_bytes = back.parts[i].second.size();
-            const bool is_other = present == nullptr || column.source == 0;  // an array without the present's bytes
+            // An array without the present's bytes, which has no source, or one that the present does not know.
+            const bool is_other = present == nullptr || column.source == 0 || random.below(4) == 0;
+            const std::uint64_t other_source = random.below(2) == 0 ? 0 : ++num_sources;
             if (is_other) column.bytes.assign(num_bytes, std::byte(0xEE));
             column.resize(num_bytes / column.element_bytes, stamp);
             ASSERT_TRUE(from.column(column.name, column.bytes.data(), column.element_bytes, column.size(),
-                                    is_other ? 0 : column.source));
+                                    is_other ? other_source : column.source));
         }
         if (gathers) from.finish_columns();
         for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -362,6 +369,8 @@ TEST_F(ChangingStates, each_is_as_it_was_written_whatever_it_shares_with_others_
             expect_as_written(made);
             made.state.clear();
             made.parts.clear();
+            ASSERT_EQ(made.state.num_bytes() + made.state.num_own_bytes(), 0u);
+            ASSERT_EQ(made.state.max_bytes(), Snapshot().max_bytes()) << "one that is cleared is as a new one";
             save(nullptr, made);
             change();
             expect_as_written(made);
