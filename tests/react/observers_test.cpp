@@ -477,6 +477,7 @@ TEST_F(ObserverRules, of_several_components_in_the_database_those_that_move_are_
 }
 
 TEST_F(ObserverRules, a_store_that_leaves_takes_its_observers_along) {
+    ASSERT_TRUE(lamps.add(make(2), Lamp{}));
     {
         PagePool pool;
         Manager<Wick> wicks(entities, pool);
@@ -488,8 +489,10 @@ TEST_F(ObserverRules, a_store_that_leaves_takes_its_observers_along) {
         world.detach(wicks.core());
         ASSERT_TRUE(wicks.add(make(1), Wick{}));
     }
+    const std::uint64_t left = world.stamp();
     world.settle();
     EXPECT_EQ(num_told, 1);
+    EXPECT_TRUE(world.observers().journal(left).entries.empty()) << "the lamps of the other store have not come";
     const Entities made = make(1);
     ASSERT_TRUE(world.manager<Wick>().add(made, Wick{}));
     const std::uint64_t since = world.stamp();
@@ -667,6 +670,8 @@ TEST_F(ObserverRules, what_a_store_that_came_with_a_state_has_is_not_new_to_the_
 }
 
 TEST_F(ObserverRules, a_saved_journal_is_cut_to_the_limit_of_who_loads_it_and_a_false_one_leaves_none) {
+    Snapshot without;
+    ASSERT_TRUE(save(world, without));
     world.observers().keep_journal(100);
     const std::uint64_t begin = world.stamp();
     for (int i = 0; i < 3; ++i) {
@@ -695,6 +700,10 @@ TEST_F(ObserverRules, a_saved_journal_is_cut_to_the_limit_of_who_loads_it_and_a_
     EXPECT_EQ(load(world, later_first, false).message(),
               "the snapshot, part \"observers/journal/entries\": they do not fit each other");
     ASSERT_EQ(world.observers().journal(begin + 1).entries.size(), 2u) << "what was there before";
+
+    ASSERT_TRUE(load(world, without));
+    EXPECT_TRUE(world.observers().journal(begin).is_complete);
+    EXPECT_TRUE(world.observers().journal(begin).entries.empty()) << "no journal was saved, so it begins anew";
 }
 
 using ObserverDeathTest = ObserverRules;

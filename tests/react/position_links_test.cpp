@@ -285,6 +285,31 @@ TEST_F(PositionLinksOfWorld, rows_in_zones_that_are_no_tiles_stay) {
     ASSERT_TRUE(database.move(first, 3).ok());
     world.settle();
     EXPECT_EQ(database.find(first).table->zone(), kTiles.zone_of({}));
+    EntityManager others;
+    World other(others);
+    Database& begins_large = other.database({.first_zone = kTiles.large_zone()});
+    begins_large.component<Float>();
+    other.position_links().keep_in_tiles<&Float::position>(kTiles);
+    const Entity one = begins_large.create(Float{}).value();
+    other.settle();
+    EXPECT_EQ(begins_large.find(one).table->zone(), kTiles.large_zone()) << "though it is the first zone, too";
+}
+
+TEST_F(PositionLinksOfWorld, a_field_that_is_disabled_follows_its_transform_when_it_is_enabled) {
+    Database& database = world.database();
+    database.component<Raft>();
+    world.position_links().follow<&Raft::place>(Follower::kField);
+    const Entity raft = database.create(3, Raft{}).value();
+    ASSERT_TRUE(world.transforms().add({&raft, 1}).ok());
+    world.settle();
+    ASSERT_TRUE(database.remove<Raft>(raft).ok());
+    world.settle(), world.settle();
+    world.transforms().set_position(world.transforms().instance(raft), {1, 2, 3});
+    world.settle();
+    EXPECT_EQ(database.get<&Raft::place>(database.find(raft)), Vec3{});
+    ASSERT_TRUE(database.add(raft, Raft{}).ok());
+    world.settle();
+    EXPECT_EQ(database.get<&Raft::place>(database.find(raft)), (Vec3{1, 2, 3}));
 }
 
 TEST_F(PositionLinksOfWorld, what_is_spawned_or_added_without_a_zone_lies_in_its_tile) {

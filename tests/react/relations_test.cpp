@@ -287,6 +287,27 @@ TEST_F(RelationRules, a_field_that_a_pass_writes_is_found_after_the_step) {
     EXPECT_TRUE(world.relations().referrers(schema_of<Missile>().id(), 0, ship).empty()) << "the speed is no relation";
 }
 
+TEST_F(RelationRules, a_loaded_state_has_its_indices_at_once_and_the_deaths_that_waited) {
+    Entities made(4);
+    ASSERT_TRUE(entities.create(made));
+    ASSERT_TRUE(missiles.add(made[0], Missile{1, made[1]}));
+    ASSERT_TRUE(limpets.add(made[2], Limpet{made[3]}));
+    world.settle();
+    entities.destroy(made[1]);
+    Array<std::byte> bytes{Owner("test")};
+    ASSERT_TRUE(save(world, bytes));
+    world.settle();
+    EntityManager others;
+    World other(others);  // loading makes its managers
+    for (World* const loaded : {&world, &other}) {
+        ASSERT_TRUE(load(*loaded, bytes));
+        EXPECT_EQ(listed(loaded->relations().referrers<&Limpet::whale>(made[3])), Entities{made[2]});
+        EXPECT_EQ(loaded->get<Entity>(made[0], "missile.target").value(), made[1]);
+        loaded->settle();
+        EXPECT_EQ(loaded->get<Entity>(made[0], "missile.target").value(), kNullEntity);
+    }
+}
+
 TEST_F(RelationRules, the_death_of_a_target_is_seen_by_observers_of_the_same_settle) {
     Entities made(2);
     ASSERT_TRUE(entities.create(made));

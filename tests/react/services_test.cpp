@@ -265,12 +265,14 @@ TEST(Services, a_state_of_a_newer_service_is_refused_and_changes_nothing) {
     newer.value = 7, older.value = 8, before.value = 9;
     Array<std::byte> bytes(Owner("test"));
     ASSERT_TRUE(save(world, bytes).ok());
+    pages.clear();
     const Status status = load(other, bytes);
     EXPECT_EQ(status.message(),
               "the snapshot, part \"services/census/version\": the service \"census\" has written version 3, and here "
               "it reads versions up to 2; load it with the newer program");
     EXPECT_EQ(older.value, 8u);
     EXPECT_EQ(before.value, 9u);
+    EXPECT_EQ(pages.find("loaded"), std::string::npos) << "nothing was loaded: " << pages;
 }
 
 TEST(Services, frames_take_what_services_save_back_too) {
