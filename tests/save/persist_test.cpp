@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -40,9 +41,12 @@
 #include <utility>
 #include <vector>
 
-/// Whether logs cannot be flushed; all logs are flushed through the function below instead of that of the C library.
+/// Whether logs cannot be flushed, and how often they were; all logs are flushed through the function below instead of
+/// that of the C library.
 static bool has_bad_disk = false;
+static std::atomic<int> num_flushes{0};
 extern "C" int fdatasync(int file) {
+    ++num_flushes;
     if (!has_bad_disk) return static_cast<int>(::syscall(SYS_fdatasync, file));
     errno = EIO;
     return -1;
@@ -461,6 +465,10 @@ TEST(Persist, a_value_that_could_not_be_recovered_is_named_and_what_was_written_
     sea.run(1);
     ASSERT_TRUE(sea.persistence.stop().ok());
     EXPECT_EQ(recover(other, folder.path).frame, 6u);
+    ASSERT_TRUE(sea.persistence.start(folder.path).ok());
+    sea.sea.set<&Plankton::kind>(sea.sea.find(all[2000]), Kind(9));
+    EXPECT_NE(sea.persistence.stop().message().find("\"plankton.kind\""), std::string_view::npos)
+        << "a state that is taken last is one of those that are told of";
 }
 
 TEST(Persist, a_disk_that_is_full_for_a_new_snapshot_keeps_the_one_before_and_its_log) {
@@ -704,6 +712,28 @@ TEST(Persist, flush_and_stop_write_the_newest_frame_also_between_two_records) {
     EXPECT_EQ(statistics.num_records + statistics.num_merged, 2u) << "ten frames are counted from the flush on";
     EXPECT_EQ(recover(other, folder.path).frame, 13u);
     EXPECT_EQ(bytes_of(other.world), bytes_of(sea.world));
+}
+
+TEST(Persist, a_log_is_flushed_whenever_as_many_records_have_come_as_asked_for) {
+    const Folder folder("flushed");
+    Sea sea;
+    ASSERT_TRUE(sea.persistence.start(folder.path, {.flush_every_records = 2, .keeps_all_frames = true}).ok());
+    const int before = num_flushes;
+    sea.run(7);
+    ASSERT_TRUE(sea.persistence.flush().ok());
+    EXPECT_EQ(num_flushes - before, 3 + 1) << "after 2, 4 and 6 records, and for flush()";
+}
+
+TEST(Persist, a_world_that_is_persisted_again_counts_the_frames_until_its_first_record_anew) {
+    const Folder folder("first_record");
+    Sea sea;
+    ASSERT_TRUE(sea.persistence.start(folder.path, {.every_frames = 10}).ok());
+    sea.run(1);
+    ASSERT_TRUE(sea.persistence.stop().ok());
+    ASSERT_TRUE(sea.persistence.start(folder.path, {.every_frames = 3, .keeps_all_frames = true}).ok());
+    sea.run(5);
+    ASSERT_TRUE(sea.persistence.flush().ok());
+    EXPECT_EQ(sea.persistence.statistics().num_records, 2u) << "of the third frame, and of the fifth for flush()";
 }
 
 TEST(Persist, what_was_loaded_last_is_what_a_world_that_stops_has_written) {

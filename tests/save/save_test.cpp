@@ -708,6 +708,8 @@ TEST(Save, a_store_that_the_file_does_not_have_is_empty_when_it_is_loaded) {
     loaded.manager<Fin>();
     ASSERT_TRUE(loaded.manager<Scar>().add(one, {1}).ok());
     ASSERT_TRUE(loaded.database().add(one, Spot{}).ok());
+    for (const Zone zone : {1u, 3u})  // each in a table of its own
+        ASSERT_TRUE(loaded.database().insert(*other_entities.create(), zone, Spot{}).ok());
     const Status status = load(loaded, bytes);
     ASSERT_TRUE(status.ok()) << status.message();
     EXPECT_EQ(loaded.manager<Fin>().num_rows(), 1u);

@@ -414,6 +414,39 @@ TEST_F(ZoneFilesTest, who_died_gets_nothing_back_beside_what_was_given_meanwhile
     expect_whole();
 }
 
+TEST_F(ZoneFilesTest, who_died_is_known_though_the_list_of_deaths_has_dropped_them) {
+    EntityManager ids({.max_death_list = 4});
+    World other(ids);
+    ZoneStreaming other_zones(other);
+    ASSERT_TRUE(other_zones.start(folder).ok());
+    std::vector<Entity> all(20);
+    ASSERT_TRUE(ids.create(all));
+    for (const Entity one : all) ASSERT_TRUE(other.database().insert(one, 1, Spot{}).ok());
+    ASSERT_TRUE(other_zones.unload(1).ok());
+    ids.destroy(std::span(all).first(10));
+    other.settle();
+    for (std::size_t i = 0; i < all.size(); ++i)
+        EXPECT_EQ(other.services().unloaded_zone_of(all[i]), i < 10 ? kNoZone : 1u) << i;
+    ASSERT_TRUE(other_zones.load(1).ok());
+    EXPECT_EQ(other.database().num_rows(1), 10u);
+}
+
+TEST_F(ZoneFilesTest, a_database_that_leaves_its_world_has_all_its_rows_again) {
+    PagePool pool;
+    EntityManager ids;
+    World other(ids);
+    Database rows(ids, pool);
+    ASSERT_TRUE(other.attach(rows).ok());
+    ZoneStreaming other_zones(other);
+    ASSERT_TRUE(other_zones.start(folder).ok());
+    for (int i = 0; i < 10; ++i) ASSERT_TRUE(rows.insert(*ids.create(), 1, Spot{{float(i), 1, 2}}).ok());
+    ASSERT_TRUE(other_zones.unload(1).ok());
+    other.detach(rows);
+    EXPECT_EQ(rows.num_rows(1), 10u);
+    EXPECT_EQ(other_zones.unloaded(), ZoneSet());
+    EXPECT_EQ(list_folder(folder)->size(), 1u) << "only the lock is left";
+}
+
 TEST_F(ZoneFilesTest, what_an_entity_was_given_again_meanwhile_stays_and_the_others_of_its_zone_come_back) {
     stream();
     std::vector<Entity> all(3);
@@ -621,10 +654,10 @@ TEST_F(ZoneFilesTest, a_zone_that_could_not_be_unloaded_is_tried_again) {
     EXPECT_EQ(zones.unloaded(), ZoneSet{1}) << "other options are a reason to try at once";
     ASSERT_TRUE(zones.load(1).ok());
     fs::remove_all(folder);
-    for (int i = 0; i < 3; ++i) world.step(0.01f);
+    for (int i = 0; i < 65; ++i) world.step(0.01f);
     fs::create_directory(folder);
     for (int i = 0; i < 50; ++i) world.step(0.01f);
-    EXPECT_EQ(zones.unloaded(), ZoneSet()) << "not in each settle";
+    EXPECT_EQ(zones.unloaded(), ZoneSet()) << "not in each settle, nor after it was refused a second time";
     for (int i = 0; i < 50; ++i) world.step(0.01f);
     EXPECT_EQ(zones.unloaded(), ZoneSet{1});
     ASSERT_TRUE(zones.load(1).ok());
@@ -656,7 +689,9 @@ TEST_F(ZoneFilesTest, a_visited_zone_that_could_not_be_loaded_is_tried_again_aft
     for (int i = 0; i < 200; ++i) visit({7});
     EXPECT_EQ(logged.size(), 2u) << "it is said once, however often it is tried";
     fs::rename(away, next_path);
-    for (int i = 0; i < 100; ++i) visit({7});
+    for (int i = 0; i < 30; ++i) visit({7});
+    EXPECT_EQ(zones.unloaded(), ZoneSet{7}) << "it has failed 20 settles ago for the last time";
+    for (int i = 0; i < 70; ++i) visit({7});
     EXPECT_EQ(zones.unloaded(), ZoneSet());
 }
 
