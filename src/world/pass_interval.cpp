@@ -26,6 +26,7 @@ void PassInterval::set_seconds(float seconds) {
 }
 
 bool PassInterval::count_frame(float frame_dt) {
+    if (seconds_ > 0 && !std::isfinite(frame_dt)) return false;  // an infinite sum would corrupt all later sums
     since_run_s_ += frame_dt;
     if (!is_due(frame_dt)) return false;
     dt_ = static_cast<float>(since_run_s_);
@@ -55,7 +56,6 @@ bool PassInterval::is_due(float frame_dt) {
 }
 
 bool PassInterval::reaches_multiple(float frame_dt) {
-    if (!std::isfinite(frame_dt)) return false;  // an infinite sum would corrupt all later sums
     passed_s_ += frame_dt;
     // Allow for rounding, because 50 frames of 0.02f are a little less than a second.
     const double tolerance_s = static_cast<double>(std::min(frame_dt, seconds_)) * 1e-3;

@@ -125,6 +125,7 @@ TEST(ScheduleInterval, a_frame_whose_dt_is_not_finite_does_not_count) {
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
     Recorded pass(1.0f);
     EXPECT_EQ(pass.run({0.5f, kInfinity, NAN, -kInfinity, 0.5f, 0.5f, 0.5f}), "....x.x");
+    EXPECT_EQ(pass.dts, (std::vector<float>{1, 1})) << "nor for the time since the last run";
 }
 
 TEST(ScheduleInterval, frames_in_which_a_pass_is_disabled_do_not_count) {
