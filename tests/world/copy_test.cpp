@@ -55,6 +55,11 @@ struct Line {
     Entity about;
 };
 SHOAL_COMPONENT((Line, many), text, about)
+struct Chart {
+    std::string title;
+    std::array<Entity, 2> stops{};
+};
+SHOAL_COMPONENT(Chart, title, stops)
 
 using Entities = std::vector<Entity>;
 
@@ -108,6 +113,7 @@ TEST_F(Harbour, a_copy_has_what_the_original_has_in_every_store) {
     launch();
     ASSERT_TRUE(world.manager<Log>().add(dog, Log{"woof", captain}));
     ASSERT_TRUE(world.manager<Watch>().add(mast, Watch{{captain, lighthouse}}));
+    ASSERT_TRUE(world.manager<Chart>().add(mast, Chart{"the coast", {lighthouse, captain}}));
     EXPECT_EQ(entities_below(world, boat).size(), 5u);
     const std::uint64_t num_alive = entities.num_alive();
     const RootPose poses[] = {{.position = {100, 0, 0}}, {.position = {0, 50, 0}, .scale = {2, 2, 2}}};
@@ -142,6 +148,10 @@ TEST_F(Harbour, a_copy_has_what_the_original_has_in_every_store) {
         EXPECT_EQ((watches.get<&Watch::keepers>(watches.instance(transforms.entity(twin_mast)))),
                   (std::array{twin_captain, lighthouse}))
             << "each of several references for itself";
+        auto& charts = world.manager<Chart>();
+        EXPECT_EQ((charts.get<&Chart::stops>(charts.instance(transforms.entity(twin_mast)))),
+                  (std::array{lighthouse, twin_captain}))
+            << "also beside what is more than bytes";
         EXPECT_EQ(place(twin_dog) - place(twin), (copy == 0 ? Vec3{1, 1, 0} : Vec3{2, 2, 0}))
             << "what is owned lies where it lies beside the original";
         EXPECT_TRUE(owners.validate() && transforms.validate());
@@ -226,6 +236,22 @@ TEST_F(Harbour, saved_entities_are_a_prefab_that_is_spawned_as_often_as_wanted) 
     EXPECT_EQ(place(fleet->entity(0, 2)), (Vec3{10, 0, 0}));
     const Instance twin_mast = transforms.first_child(transforms.instance(fleet->entity(0)));
     EXPECT_EQ(hulls.get<&Keel::captain>(hulls.instance(transforms.entity(twin_mast))), kNullEntity);
+}
+
+TEST_F(Harbour, of_two_databases_each_says_where_its_own_entities_lie) {
+    PagePool pool;
+    Database second(entities, pool);
+    ASSERT_TRUE(world.attach(second));
+    Entities made(2);
+    ASSERT_TRUE(entities.create(made));
+    for (std::uint32_t i = 0; i < 2; ++i) ASSERT_TRUE(world.database().insert(made[i], Zone(1 + i), Sail{}));
+    ASSERT_TRUE(owners.own(made[0], made[1]));
+    EXPECT_EQ(entities_in(world, {1}), Entities{made[0]}) << "what it owns lies in another zone";
+    const Result<EntityBlob> saved = save_zones(world, {1});
+    ASSERT_TRUE(saved) << saved.message();
+    const Result<Spawned> spawned = world.spawn(*Blob::load(saved->bytes));
+    ASSERT_TRUE(spawned) << spawned.message();
+    EXPECT_EQ(world.database().find(spawned->entity(0)).table->zone(), 1u);
 }
 
 // --- commands ----------------------------------------------------------------------------------------------------

@@ -318,6 +318,7 @@ TEST_F(Fields, of_built_in_types_that_nobody_has_used_are_lacked) {
     EXPECT_TRUE(world.find_field("debug_name.name")) << "a path is for many entities, so the store is made";
     ASSERT_TRUE(world.manager<DebugName>().add(boat, {StringId("Argo")}));
     EXPECT_EQ(world.get<StringId>(boat, "debug_name.name").value(), StringId("Argo"));
+    EXPECT_TRUE(World(entities).find_field("tag[0].tag")) << "also for one of several";
 }
 
 TEST_F(Fields, that_refer_to_entities_take_the_text_of_one) {

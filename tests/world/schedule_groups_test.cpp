@@ -100,6 +100,9 @@ TEST(ScheduleGroups, what_is_enabled_and_when_a_pass_is_due_are_saved_and_loaded
         passes.schedule.save(to);
         std::vector<std::string> runs;
         for (int i = 0; i < 4; ++i) runs.push_back(passes.run());
+        EXPECT_EQ(runs, is_art ? (std::vector<std::string>{"d", "pd", "d", "d"})
+                               : (std::vector<std::string>{"q", "pq", "q", "q"}))
+            << "a pass is on by itself, though its group was off when a state was saved";
         const std::vector<std::uint64_t> known(seeds.end() - 4, seeds.end());
         set(!is_art, 6);
         passes.run();

@@ -124,6 +124,9 @@ TEST(ScheduleOrder, an_unknown_name_is_an_error) {
               "that name");
     passes.add("nobody");
     EXPECT_EQ(passes.run(), "nobodya") << "the pass may be added later";
+    passes.add("b").after("");
+    EXPECT_NE(passes.error().find("\"b\" is to run after \"\", but"), std::string::npos)
+        << "passes without a group are no group";
 }
 
 TEST(ScheduleOrder, a_disabled_pass_keeps_the_others_in_order) {

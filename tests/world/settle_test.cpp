@@ -1,6 +1,7 @@
 // What destruction callbacks may do while a world settles, and what passes must not do before.
 
 #include "shoal/command/commands.h"
+#include "shoal/react/service.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/world/world.h"
 #include "support/testing.h"
@@ -159,6 +160,26 @@ TEST(WorldSettle, entities_destroyed_by_a_destruction_callback_have_no_rows_when
     EXPECT_EQ(beach.entities.num_alive(), 4u);
     EXPECT_EQ(beach.sea.num_rows(), 4u);
     EXPECT_EQ(beach.shells.num_rows(), 4u);
+}
+
+TEST(WorldSettle, counts_what_services_ask_for_after_the_commands) {
+    struct Asks final : WorldService {
+        explicit Asks(World& of) : WorldService("asks"), world(of) { world.services().add(*this); }
+        ~Asks() override { world.services().remove(*this); }
+        void after_commands(const SettleContext&) override {
+            for (int i = 0; i < 2; ++i) static_cast<void>(world.commands().create(Crab{i}));
+        }
+        World& world;
+    };
+    EntityManager entities;
+    World world(entities);
+    world.manager<Crab>();
+    Asks asks(world);
+    for (std::uint64_t i = 1; i <= 2; ++i) {
+        world.settle();
+        EXPECT_EQ(entities.num_alive(), 2 * i);
+        EXPECT_EQ(world.settle_statistics().last.num_created, 2u);
+    }
 }
 
 TEST(WorldSettle, commands_of_a_destruction_callback_are_carried_out_at_the_next_settle_at_the_latest) {

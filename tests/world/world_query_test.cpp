@@ -874,15 +874,17 @@ TEST_F(SceneQuery, the_terms_say_which_of_two_databases_is_asked) {
 
 TEST_F(SceneQuery, the_database_of_a_world_is_the_first_that_was_attached) {
     PagePool pool;
-    Database first(entities, pool), second(entities, pool);
-    ASSERT_TRUE(world.attach(first) && world.attach(second));
+    Database first(entities, pool), second(entities, pool), third(entities, pool);
+    ASSERT_TRUE(world.attach(first) && world.attach(second) && world.attach(third));
     EXPECT_EQ(&world.database(), &first);
     ASSERT_TRUE(second.add(made[1], Mast{4}).ok());
     world.commands().add(made[2], Mast{5});
     world.settle();
     EXPECT_TRUE(second.has<Mast>(made[2])) << "commands reach the owning store of a type, whichever database has them";
     world.detach(first);
-    EXPECT_NE(&world.database(), &first);
+    EXPECT_EQ(&world.database(), &second) << "the next that was attached takes its place";
+    world.detach(third);
+    EXPECT_EQ(&world.database(), &second);
 }
 
 TEST_F(SceneQuery, a_loop_over_poses_refuses_that_their_rows_are_ordered_anew) {
