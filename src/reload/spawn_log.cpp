@@ -20,6 +20,11 @@ std::uint64_t version_of(const Blob& blob) {
     return hash_bytes(words, sizeof words);
 }
 
+/// Counts the entities that are not null.
+std::size_t num_entities_in(std::span<const Entity> entities) {
+    return static_cast<std::size_t>(std::ranges::count_if(entities, [](Entity entity) { return bool(entity); }));
+}
+
 }  // namespace
 
 SpawnLog::~SpawnLog() { clear(); }
@@ -81,7 +86,11 @@ void SpawnLog::append(SpawnedCopies& copies, std::uint32_t num_copies, std::span
         copies.overrides.push_back(std::move(one));
     }
     copies.num_copies += num_copies;
-    for (const Entity entity : entities) copies.entities.push_back(entities_.alive(entity) ? entity : kNullEntity);
+    for (const Entity entity : entities) {
+        const bool is_alive = entities_.alive(entity);
+        copies.entities.push_back(is_alive ? entity : kNullEntity);
+        num_known_ += is_alive;
+    }
     if (root_poses.empty() && copies.root_poses.empty()) return;
     copies.root_poses.resize(num_before);  // in case earlier copies have no root poses
     copies.root_poses.insert(copies.root_poses.end(), root_poses.begin(), root_poses.end());
@@ -126,8 +135,11 @@ void SpawnLog::take_out(std::span<const Entity> entities) {
     BitSet forgotten{Owner("spawn log")};
     for (const Entity entity : entities) forgotten.set(entity.index());
     by_version_.for_each([&](std::uint64_t, SpawnedCopies* copies) {
-        for (Entity& entity : copies->entities)
-            if (forgotten.test(entity.index()) && entities_.alive(entity)) entity = kNullEntity;
+        for (Entity& entity : copies->entities) {
+            if (!forgotten.test(entity.index()) || !entities_.alive(entity)) continue;
+            entity = kNullEntity;
+            --num_known_;
+        }
     });
 }
 
@@ -178,10 +190,9 @@ void SpawnLog::note_entities(std::span<const Entity> entities) {
     const auto is_dead = [&](Entity entity) { return std::binary_search(dead_.begin(), dead_.end(), entity); };
     if (!dead_.empty() && std::ranges::any_of(entities, is_dead)) take_out_dead();
     for (const Entity entity : entities) is_known_.set(entity.index());
-    num_known_ += entities.size();
 }
 
-void SpawnLog::forget_dead(SpawnedCopies& copies) const {
+void SpawnLog::forget_dead(SpawnedCopies& copies) {
     const std::size_t size = copies.num_blob_entities;
     if (size == 0) return;  // there is no entity that could have died
     std::uint32_t num_kept = 0;
@@ -189,7 +200,10 @@ void SpawnLog::forget_dead(SpawnedCopies& copies) const {
     for (std::uint32_t copy = 0; copy < copies.num_copies; ++copy) {
         const std::span<const Entity> entities = copies.copy(copy);
         if (!kept_before.empty()) kept_before[copy] = num_kept;
-        if (std::ranges::none_of(entities, [&](Entity entity) { return entities_.alive(entity); })) continue;
+        if (std::ranges::none_of(entities, [&](Entity entity) { return entities_.alive(entity); })) {
+            num_known_ -= num_entities_in(entities);
+            continue;
+        }
         std::ranges::copy(entities, copies.entities.data() + num_kept * size);
         if (!copies.root_poses.empty()) copies.root_poses[num_kept] = copies.root_poses[copy];
         ++num_kept;
@@ -213,6 +227,7 @@ void SpawnLog::replace(const Blob& older, const Blob& newer, Array<Entity> entit
     SpawnedCopies* const before = find(older);
     if (before == nullptr) return;
     by_version_.erase(version_of(older));
+    num_known_ -= num_entities_in(before->entities);
     note_entities(entities);
     append(copies_of(newer), before->num_copies, entities, before->root_poses, std::move(overrides));
     delete before;
@@ -329,7 +344,7 @@ Status SpawnLog::load(SnapshotReader& from) {
             if (!entities_.alive(entity)) entity = kNullEntity;  // older versions also saved dead entities
             is_known_.set(entity.index());
         }
-        num_known_ += copies->entities.size();
+        num_known_ += num_entities_in(copies->entities);
         if (!is_new) delete copies;
         if (!status) return clear(), status;
     }

@@ -83,7 +83,7 @@ private:
     Array<Entity> new_dead() const;
     void take_out_dead();
     void note_entities(std::span<const Entity> entities);
-    void forget_dead(SpawnedCopies& copies) const;
+    void forget_dead(SpawnedCopies& copies);
     void append(SpawnedCopies& copies, std::uint32_t num_copies, std::span<const Entity> entities,
                 std::span<const RootPose> root_poses, std::vector<LoggedOverride> overrides);
 

@@ -390,6 +390,28 @@ TEST_F(Reload, of_copies_of_another_version_than_the_given_one_leaves_and_counts
     EXPECT_EQ(reloaded(third, fourth).num_other_copies, 5u);
 }
 
+TEST_F(Reload, knows_how_many_entities_the_copies_have) {
+    const auto described = [](const WorldService& service) { return service.describe(); };
+    const Source source = {{.guid = 1, .hull = Hull{1}}, {.guid = 2, .hull = Hull{2}}};
+    Source edited = source;
+    edited.push_back({.guid = 3, .hull = Hull{3}});
+    const Blob before = blob_of(source), after = blob_of(edited);
+    const Spawned ships = spawned(before, {.copies = 2});
+    EXPECT_EQ(described(reloader), "of 4 entities are known");
+    reloaded(before, after);
+    EXPECT_EQ(described(reloader), "of 6 entities are known");
+    Array<std::byte> file{Owner("test")};
+    ASSERT_TRUE(save(world, file).ok() && load(world, file).ok());
+    EXPECT_EQ(described(reloader), "of 6 entities are known");
+    hulls.remove(ships.entity(0));
+    spawned(before, {.first_entities = ships.entities().first(1)});  // it leaves its copy
+    EXPECT_EQ(described(reloader), "of 7 entities are known");
+    entities.destroy(ships.entities().subspan(2));
+    world.settle();
+    reloaded(after, before);
+    EXPECT_EQ(described(reloader), "of 3 entities are known") << "those of the second copy have died";
+}
+
 TEST_F(Reload, reaches_what_commands_have_spawned_and_leaves_copies_of_entities_alone) {
     const Blob before = blob_of({{.guid = 1, .hull = Hull{1}}}), after = blob_of({{.guid = 1, .hull = Hull{2}}});
     world.commands().spawn(before);
