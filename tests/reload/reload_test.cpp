@@ -593,6 +593,7 @@ TEST_F(Reload, leaves_out_what_the_program_has_taken_away) {
     const ReloadReport report = reloaded(before, after);
     EXPECT_EQ(report.num_left_out, 4u) << "two fields, the entity below the first, and the one below that";
     EXPECT_EQ(report.num_created, 1u);
+    EXPECT_EQ(report.num_destroyed, 0u) << "of those that were there";
     EXPECT_EQ(entities.num_alive(), 3u);
     EXPECT_FALSE(hulls.has(without));
     EXPECT_EQ(hull_of(ships.entity(2)).level, 6);
@@ -700,6 +701,18 @@ TEST_F(Reload, keeps_owners_as_the_source_says) {
     entities.destroy(ships.entities().subspan(0, 1));
     world.settle();
     EXPECT_EQ(hulls.num_components(), 2u) << "the new one was owned by the first";
+}
+
+TEST_F(Reload, makes_a_new_entity_without_an_owner_if_the_program_has_destroyed_it) {
+    Source source = {{.guid = 1, .hull = Hull{1}}, {.guid = 2, .hull = Hull{2}}};
+    const Blob before = blob_of(source);
+    source.push_back({.guid = 3, .hull = Hull{3}, .owned_by = 1});
+    const Blob after = blob_of(source);
+    entities.destroy(spawned(before).entity(0));
+    const ReloadReport report = reloaded(before, after);
+    EXPECT_EQ(report.num_created, 1u);
+    EXPECT_EQ(report.num_left_out, 0u) << "what a new one does not get is not counted";
+    EXPECT_EQ(hulls.num_components(), 3u) << "the row of the dead one is there until the world settles";
 }
 
 TEST_F(Reload, gives_entities_to_each_other_that_have_changed_places) {
@@ -2105,6 +2118,8 @@ TEST(ReloadArrays, models_whose_trees_have_changed_start_anew_and_others_stay_po
         ASSERT_TRUE(report.ok()) << report.message();
         EXPECT_EQ(report->num_fields, 3u) << "one has another tree, and in both copies one a tree that has moved";
         EXPECT_EQ(report->num_left_out, 1u);
+        EXPECT_EQ(report->num_changed, 5u)
+            << "the one with another tree, and in both copies one lost and one got a model";
         EXPECT_FALSE(poses.has(without));
     }
     poses.compute();
