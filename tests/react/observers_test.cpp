@@ -403,6 +403,7 @@ TEST_F(ObserverRules, observers_are_called_in_the_order_in_which_they_were_added
     ASSERT_TRUE(lamps.add(make(1), Lamp{}));
     world.settle();
     EXPECT_EQ(order, "ac");
+    EXPECT_EQ(static_cast<const WorldService&>(world.observers()).describe(), "2 are there") << "a and d";
     ASSERT_TRUE(lamps.add(make(1), Lamp{}));
     world.settle();
     EXPECT_EQ(order, "acad");
