@@ -171,6 +171,8 @@ TEST(Recording, the_first_of_several_passes_that_differ_is_named) {
     EXPECT_EQ(replay->difference().value.component, "fin");
     EXPECT_EQ(replay->difference().value.field, "drag");
     EXPECT_EQ(replay->difference().value.entity, other.all[0]);
+    const Replay last(std::move(*replay));
+    EXPECT_EQ(last.difference().frame, 4u) << "it goes along";
 }
 
 /// A world with passes that a test chooses, which is recorded for some frames and played again.
@@ -221,6 +223,14 @@ TEST(Recording, commands_that_differ_are_named_when_the_world_settles) {
                   });
               }),
               "frame 2, settle: entity 3:1 has fin in the recording and not here");
+}
+
+TEST(Recording, a_pass_may_have_tabs_and_line_breaks_in_its_name) {
+    EXPECT_EQ(difference_of([](Small& small, bool) {
+                  small.world.schedule().add("a\tb\nc", query<Write<&Fin::drag>>(small.scars),
+                                             [](auto&& drag) { drag += 1; });
+              }),
+              "");
 }
 
 TEST(Recording, a_pass_that_runs_in_one_of_both_is_named) {
