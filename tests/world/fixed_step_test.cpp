@@ -49,6 +49,14 @@ TEST(FixedStep, no_time_is_lost_or_made_up) {
     EXPECT_GT(clock.num_dropped_steps(), 0u);
 }
 
+TEST(FixedStep, times_are_rounded_to_the_nearest_nanosecond) {
+    FixedStep clock(2.0 / 3 * 1e-8, 1000);  // 6.67 nanoseconds, which are 7
+    EXPECT_EQ(clock.advance(7e-9), 1u);
+    EXPECT_EQ(clock.advance(6.6e-9), 1u);
+    EXPECT_EQ(clock.advance(6.4e-9), 0u);
+    EXPECT_EQ(clock.fraction(), 6.0 / 7);
+}
+
 TEST(FixedStep, negative_times_and_nan_count_as_zero) {
     FixedStep clock(0.1);
     for (const double none : {-1.0, 0.0, std::nan(""), -std::numeric_limits<double>::infinity()})
