@@ -351,6 +351,32 @@ TEST(SaveMigration, what_may_be_disabled_stays_so_or_is_refused_in_rows_and_in_c
     }
 }
 
+TEST(SaveMigration, what_could_not_be_disabled_is_enabled_where_it_can) {
+    const auto lantern = [](bool enableable) {
+        ComponentDefinition definition{.name = "lantern"};
+        definition.enableable = enableable;
+        definition.fields = {{.name = "oil", .type = FieldType::kUint8}};
+        return Schema::make(std::move(definition)).value();
+    };
+    const Schema plain = lantern(false), enableable = lantern(true);
+    EntityManager entities, others;
+    World saved(entities), loaded(others);
+    std::vector<Entity> all(70);  // more than one word of bits, of which the last is not full
+    ASSERT_TRUE(entities.create(all));
+    ASSERT_TRUE(saved.database().add_component(plain).ok());
+    ASSERT_TRUE(saved.database().add_values(plain, all, {}).ok());
+    Array<std::byte> bytes{Owner("test")};
+    ASSERT_TRUE(save(saved, bytes).ok());
+    ASSERT_TRUE(loaded.database().add_component(enableable).ok());
+    const Status status = load(loaded, bytes);
+    ASSERT_TRUE(status.ok()) << status.message();
+    ASSERT_TRUE(loaded.database().validate().ok()) << loaded.database().validate().message();
+    for (const Entity one : all) EXPECT_TRUE(loaded.database().find_row(enableable.id(), one, 0).is_enabled);
+    ASSERT_TRUE(loaded.database().remove_values(enableable, {&all[69], 1}).ok());
+    EXPECT_FALSE(loaded.database().find_row(enableable.id(), all[69], 0).is_enabled);
+    EXPECT_TRUE(loaded.database().validate().ok());
+}
+
 TEST(SaveMigration, a_save_in_which_commands_wait_to_set_a_field_of_what_changed_is_refused) {
     Then saved(3);
     Now loaded;

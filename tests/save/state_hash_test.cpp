@@ -186,6 +186,20 @@ TEST(StateHash, the_order_of_rows_and_the_zone_count_and_only_in_the_zones_conce
     EXPECT_EQ(hash_state(a.world).of_zone(1), hash_state(c.world).of_zone(1));
 }
 
+TEST(StateHash, which_of_more_than_64_components_are_disabled_counts) {
+    std::set<std::uint64_t> hashes;
+    for (const int disabled : {-1, 3, 63, 64, 69}) {
+        EntityManager entities;
+        World world(entities);
+        std::vector<Entity> all(70);
+        ASSERT_TRUE(entities.create(all));
+        for (const Entity one : all) ASSERT_TRUE(world.database().insert(one, 1, Asleep{}).ok());
+        if (disabled >= 0) ASSERT_TRUE(world.database().remove<Asleep>(all[static_cast<std::size_t>(disabled)]).ok());
+        hashes.insert(state_hash(world));
+    }
+    EXPECT_EQ(hashes.size(), 5u);
+}
+
 /// A component in one column, with fields of all widths that hashes tell apart, and of others.
 struct Widths {
     std::uint8_t w1 = 0;

@@ -259,6 +259,22 @@ TEST_F(ZoneFilesSave, a_world_that_does_not_stream_zones_loads_all_rows) {
     EXPECT_EQ(streaming.zones.unloaded(), ZoneSet()) << "all were in memory";
 }
 
+TEST_F(ZoneFilesSave, a_state_without_streamed_zones_leaves_nothing_of_those_that_were_unloaded) {
+    Pond streaming(folder("zones")), saved;
+    const std::vector<Entity> away = streaming.fill(1, 20);
+    streaming.fill(2, 5);
+    ASSERT_TRUE(streaming.zones.unload(1).ok());
+    saved.fill(3, 30);
+    ASSERT_TRUE(load(streaming.world, bytes_of_save(saved.world)).ok());
+    EXPECT_EQ(streaming.zones.unloaded(), ZoneSet());
+    EXPECT_EQ(streaming.zones.statistics().num_rows, 0u);
+    EXPECT_EQ(num_files(folder("zones")), 0u);
+    EXPECT_EQ(streaming.world.services().unloaded_zone_of(away[0]), kNoZone);
+    EXPECT_EQ(streaming.texts(), saved.texts());
+    ASSERT_TRUE(streaming.zones.unload(3).ok() && streaming.zones.load_all().ok());
+    EXPECT_EQ(streaming.texts(), saved.texts());
+}
+
 TEST_F(ZoneFilesSave, a_row_that_was_given_again_meanwhile_keeps_no_other_from_being_loaded) {
     Pond saved(folder("zones")), streaming(folder("others")), whole;
     const std::vector<Entity> all = saved.fill(1, 10);
@@ -307,6 +323,33 @@ TEST_F(ZoneFilesSave, a_world_goes_back_over_zones_that_left_and_came_and_is_wha
     }
     EXPECT_GT(seen.size(), 3u);
     EXPECT_TRUE(sea.validate().ok()) << sea.validate().message();
+}
+
+TEST_F(ZoneFilesSave, visits_and_failures_after_a_frame_do_not_count_when_the_world_has_gone_back_to_it) {
+    Pond pond(folder("zones"));
+    pond.fill(1, 20), pond.fill(2, 20);
+    ASSERT_TRUE(pond.zones.unload(1).ok() && pond.zones.unload(2).ok());
+    Frames frames(pond.world, 3);
+    const auto visit = [&](Zone zone) { pond.world.query<Read<&Spot::position>>().in({zone}).for_each([](Vec3) {}); };
+    const std::vector<std::string> names = *list_folder(folder("zones"));
+    const auto rename = [&](bool is_away) {
+        for (const std::string& name : names)
+            if (name.starts_with("zone_1_"))
+                is_away ? fs::rename(folder("zones/" + name), folder("away"))
+                        : fs::rename(folder("away"), folder("zones/" + name));
+    };
+    rename(true);
+    visit(1);
+    pond.world.step(0.1f);
+    rename(false);
+    visit(2);  // the next settle would load it
+    ASSERT_EQ(pond.zones.unloaded(), (ZoneSet{1, 2}));
+    ASSERT_TRUE(frames.rewind(0).ok());
+    pond.world.step(0.1f);
+    EXPECT_EQ(pond.zones.unloaded(), (ZoneSet{1, 2})) << "nobody has visited them then";
+    visit(1);
+    pond.world.step(0.1f);
+    EXPECT_EQ(pond.zones.unloaded(), ZoneSet{2}) << "it has not failed then, so it is tried at once";
 }
 
 TEST_F(ZoneFilesSave, a_file_that_was_cut_or_has_gone_is_whole_again_after_going_back) {
