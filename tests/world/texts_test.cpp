@@ -379,10 +379,12 @@ TEST_F(TextsTest, of_rows_in_the_files_of_unloaded_zones_come_back_with_them_als
     auto& database = world.database();
     const Entity entity = *entities.create();
     ASSERT_TRUE(database.insert(entity, Zone(3), Mark{5, keep("far away")}));
+    for (const char* text : {"farther", "farthest"})
+        ASSERT_TRUE(database.insert(*entities.create(), Zone(3), Mark{6, keep(text)}));
     ASSERT_TRUE(zones.start(folder));
     ASSERT_TRUE(zones.unload(3));
     collect();
-    ASSERT_TRUE(has("far away"));
+    ASSERT_TRUE(has("far away") && has("farther") && has("farthest"));
     Array<std::byte> bytes{Owner("test")};
     ASSERT_TRUE(save(world, bytes));
     {
