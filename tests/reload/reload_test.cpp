@@ -412,6 +412,24 @@ TEST_F(Reload, knows_how_many_entities_the_copies_have) {
     EXPECT_EQ(described(reloader), "of 3 entities are known") << "those of the second copy have died";
 }
 
+TEST_F(Reload, knows_no_copies_after_loading_a_state_of_a_world_without_a_reloader) {
+    const Blob before = blob_of({{.guid = 1, .hull = Hull{1}}}), after = blob_of({{.guid = 1, .hull = Hull{2}}});
+    EntityManager others;
+    World other(others);
+    other.manager<Hull>();
+    const Result<Spawned> there = other.spawn(before);
+    ASSERT_TRUE(there.ok()) << there.message();
+    other.settle();
+    Array<std::byte> file{Owner("test")};
+    ASSERT_TRUE(save(other, file).ok());
+    spawned(before);
+    ASSERT_TRUE(load(world, file).ok());
+    const ReloadReport report = reloaded(before, after);
+    EXPECT_EQ(report.num_copies + report.num_other_copies, 0u);
+    EXPECT_EQ(hull_of(there->entity(0)).armor, 1) << "it has the id of one that was known";
+    EXPECT_EQ(static_cast<const WorldService&>(reloader).describe(), "of 0 entities are known");
+}
+
 TEST_F(Reload, reaches_what_commands_have_spawned_and_leaves_copies_of_entities_alone) {
     const Blob before = blob_of({{.guid = 1, .hull = Hull{1}}}), after = blob_of({{.guid = 1, .hull = Hull{2}}});
     world.commands().spawn(before);
