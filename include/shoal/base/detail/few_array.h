@@ -1,10 +1,6 @@
 #pragma once
-// An array that allocates memory only if it has more than kFew elements.
-//
-//     FewArray<std::uint32_t, 8> columns{Owner("query")};
-//     columns.push_back(3);
-//
-// Elements are copied as bytes. There is no way to remove a single element.
+// An array that allocates memory only if it has more than kFew elements. Elements are copied as bytes, and cannot be
+// removed one by one.
 // Thread: as for built-in types.
 
 #include "shoal/base/detail/array.h"
