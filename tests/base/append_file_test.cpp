@@ -4,14 +4,18 @@
 #include "support/testing.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdarg>
 #include <filesystem>
 #include <span>
 #include <string>
+#include <utility>
 
 static bool has_descriptors = true;  ///< for files to append to
 /// Every test opens through this function instead of that of the C library.
@@ -63,6 +67,36 @@ TEST_F(AppendFileTest, a_file_that_was_replaced_goes_on_where_its_new_bytes_end)
     EXPECT_EQ(fs::status(path("real.log")).permissions(), fs::perms(0640));
     EXPECT_TRUE(fs::is_symlink(path("log")));
     EXPECT_EQ(num_files(), 2u);
+}
+
+TEST_F(AppendFileTest, an_append_that_fails_half_way_is_undone_and_nothing_that_was_there_before) {
+    const auto limit_size = [](rlim_t num_bytes) {
+        rlimit limit{};
+        ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &limit), 0);
+        limit.rlim_cur = std::min(num_bytes, limit.rlim_max);
+        ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+    };
+    const auto before = std::signal(SIGXFSZ, SIG_IGN);
+    for (const bool replaces : {false, true})
+        for (const bool moves : {false, true}) {
+            const std::string name = path(replaces ? "replaced" : "created") + (moves ? " and moved" : "");
+            Result<AppendFile> made =
+                replaces ? AppendFile::replace(name, bytes_of("0123456789")) : AppendFile::create(name);
+            ASSERT_TRUE(made) << made.message();
+            if (!replaces) ASSERT_TRUE(made->append(bytes_of("0123456789")));
+            AppendFile file;
+            if (moves) file = std::move(*made);
+            AppendFile& used = moves ? file : *made;
+            limit_size(12);
+            EXPECT_FALSE(used.append(bytes_of("abcd"))) << "two bytes fit";
+            limit_size(RLIM_INFINITY);
+            EXPECT_EQ(used.num_bytes(), 10u);
+            EXPECT_TRUE(used.append(bytes_of("xy")));
+            EXPECT_EQ(shoal::read_file(name).value(), "0123456789xy");
+            EXPECT_EQ(used.num_bytes(), 12u);
+            EXPECT_EQ(used.path(), name);
+        }
+    std::signal(SIGXFSZ, before);
 }
 
 TEST_F(AppendFileTest, a_file_that_cannot_be_replaced_and_opened_is_as_it_was) {

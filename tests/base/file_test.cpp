@@ -326,6 +326,29 @@ TEST_F(File, has_a_stamp_that_another_content_changes) {
     EXPECT_NE(file_stamp(path("f")), old);
 }
 
+TEST_F(File, a_lock_is_held_until_it_ends_or_gives_way_to_another_and_refusals_keep_nothing_open) {
+    const auto num_open = [] {
+        return std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator());
+    };
+    FileLock lock;
+    EXPECT_FALSE(lock.is_held());
+    const auto num_before = num_open();
+    lock = FileLock::take(path("a")).value();
+    EXPECT_TRUE(lock.is_held());
+    for (int i = 0; i < 3; ++i) {
+        const Result<FileLock> again = FileLock::take(path("a"));
+        EXPECT_EQ(again.message(), "cannot lock \"" + path("a") + "\": another world or program has locked it");
+    }
+    EXPECT_EQ(num_open(), num_before + 1);
+    lock = FileLock::take(path("b")).value();
+    EXPECT_TRUE(FileLock::take(path("a")).ok()) << "the first one is free";
+    EXPECT_FALSE(FileLock::take(path("b")).ok());
+    lock = FileLock();
+    EXPECT_FALSE(lock.is_held());
+    EXPECT_TRUE(FileLock::take(path("b")).ok());
+    EXPECT_EQ(num_open(), num_before);
+}
+
 TEST_F(File, tells_files_from_folders) {
     ASSERT_TRUE(write_file(path("f"), std::string_view("")));
     EXPECT_TRUE(is_file(path("f")) && !is_directory(path("f")));

@@ -77,6 +77,7 @@ TEST(Text, the_closest_text_is_the_one_with_the_fewest_edits) {
     EXPECT_EQ(closest("scale", {"scale", "scales"}), 0);
     EXPECT_EQ(closest("mas", {"acceleration", "mass"}), 1);
     EXPECT_EQ(closest("abcdef", {"abcxyz"}), 0) << "three edits";
+    EXPECT_EQ(closest("mast", {"body", "mask", "mass"}), 1) << "the first of those that are equally close";
 }
 
 TEST(Text, nothing_is_close_to_another_word) {
