@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
+#include <string_view>
 #include <vector>
 
 #include <sys/mman.h>
@@ -118,6 +120,10 @@ struct NaiveReader {
     std::vector<Entity> pending;
     bool fell_behind = false;
     std::uint32_t number = 0;  // no two readers have the same
+    std::string_view name() const {
+        constexpr std::string_view kNames[] = {"hulls", "sails", "oars", "masts", "keels"};
+        return kNames[number % std::size(kNames)];
+    }
 };
 
 /// A list as it was saved, and where its readers were.
@@ -146,7 +152,8 @@ TEST(DeathList, agrees_with_a_naive_list_per_reader) {
         for (std::int64_t step = 0; step < num_steps; ++step) {
             const std::uint32_t choice = random.below(100);
             if (choice < 2 && readers.size() < 6) {
-                readers.push_back({list.open(), {}, false, num_readers++});
+                readers.push_back({{}, {}, false, num_readers++});
+                readers.back().cursor = list.open(readers.back().name());
             } else if (choice < 3 && !readers.empty()) {
                 const std::size_t i = random.below(static_cast<std::uint32_t>(readers.size()));
                 list.close(readers[i].cursor);
@@ -159,7 +166,9 @@ TEST(DeathList, agrees_with_a_naive_list_per_reader) {
                     saved.readers.push_back({list.position(reader.cursor), reader});
             } else if (choice == 4 && random.below(4) == 0 && saved.state.num_parts() != 0) {
                 SnapshotReader from(saved.state, random.below(2) == 0);
+                const std::size_t committed_bytes = list.memory_use().committed_bytes;
                 ASSERT_TRUE(list.load(from).ok());
+                ASSERT_GE(list.memory_use().committed_bytes, committed_bytes) << "loading gives no page back";
                 was_loaded = true;
                 for (NaiveReader& reader : readers) {
                     reader.pending.clear(), reader.fell_behind = false;  // it is at the end
@@ -197,7 +206,16 @@ TEST(DeathList, agrees_with_a_naive_list_per_reader) {
             for (const NaiveReader& reader : readers)
                 longest = std::max(longest, reader.fell_behind ? 0 : reader.pending.size());
             ASSERT_GE(list.size(), longest);
-            if (list.is_followed() && list.size() != 0) ASSERT_FALSE(list.slowest_reader().empty());
+            if (list.is_followed() && list.size() != 0) {
+                std::uint64_t first = ~std::uint64_t(0);
+                for (const NaiveReader& reader : readers) first = std::min(first, list.position(reader.cursor));
+                ASSERT_TRUE(std::any_of(readers.begin(), readers.end(),
+                                        [&](const NaiveReader& reader) {
+                                            return list.position(reader.cursor) == first &&
+                                                   reader.name() == list.slowest_reader();
+                                        }))
+                    << list.slowest_reader() << " is not the last";
+            }
             if (!was_loaded) ASSERT_EQ(list.size(), longest) << "exactly what the slowest needs is kept";
         }
     }

@@ -3,6 +3,8 @@
 #include "entity/life.h"
 #include "shoal/entity/entity_text.h"
 #include "shoal/state/snapshot.h"
+#include "support/changed_state.h"
+#include "support/logged.h"
 #include "support/testing.h"
 
 #include <gtest/gtest.h>
@@ -301,6 +303,52 @@ TEST(EntityManager, takes_a_state_with_as_many_indices_as_it_has_and_none_with_m
             }
         }
     }
+}
+
+TEST(EntityManager, refuses_a_state_in_which_an_index_waits_twice_and_another_one_not_at_all) {
+    EntityManager entities;
+    std::vector<Entity> made(10);
+    ASSERT_TRUE(entities.create(made));
+    entities.destroy(std::span(made).first(3));
+    Snapshot state;
+    SnapshotWriter to(state);
+    entities.save(to);
+    for (const bool is_changed : {false, true}) {
+        const Snapshot given = shoal_test::with_part(state, "entities/free_ids", [&](std::vector<std::byte>& bytes) {
+            if (is_changed) std::copy_n(bytes.begin(), sizeof(Entity), bytes.begin() + sizeof(Entity));
+        });
+        EntityManager other;
+        SnapshotReader from(given, false);
+        const Status status = other.load(from);
+        EXPECT_EQ(status.ok(), !is_changed);
+        if (is_changed) {
+            EXPECT_NE(status.message().find("entity index 1 cannot be free"), std::string_view::npos)
+                << status.message();
+        }
+    }
+}
+
+TEST(EntityManager, warns_of_a_reader_that_reads_nothing_and_of_none_that_reads_a_part) {
+    constexpr int kManySettles = 1000;
+    const shoal_test::Logged log;
+    EntityManager entities;
+    std::vector<Entity> made(2 * kManySettles);
+    ASSERT_TRUE(entities.create(made));
+    const DeathCursor gone = entities.open_death_cursor("hulls");
+    const DeathCursor quick = entities.open_death_cursor("oars");
+    entities.close_death_cursor(gone);
+    const DeathCursor slow = entities.open_death_cursor("sails");
+    entities.destroy(made);
+    entities.advance(quick, entities.deaths_end());
+    for (int i = 0; i < 2 * kManySettles - 1; ++i) {
+        entities.advance(slow, entities.death_position(slow) + 1);
+        entities.note_settle();
+    }
+    EXPECT_TRUE(log.lines.empty()) << "a part in each settle";
+    for (int i = 0; i < kManySettles; ++i) entities.note_settle();
+    ASSERT_EQ(log.lines.size(), 1u);
+    EXPECT_EQ(log.lines[0].find("a store (sails) has not looked at the last 1 deaths"), 0u) << log.lines[0];
+    entities.close_death_cursor(quick), entities.close_death_cursor(slow);
 }
 
 TEST(Entity, is_read_from_its_text_and_from_nothing_else) {

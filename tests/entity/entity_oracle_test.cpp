@@ -115,13 +115,20 @@ private:
         }
         if (!saves || has_few_ids) {
             SnapshotReader from(saved_, random_.below(2) == 0);
+            const std::size_t bytes_before = other_committed_bytes();
             const Status status = entities_.load(from);
+            EXPECT_GE(other_committed_bytes(), bytes_before) << "loading gives no page of the free list back";
             EXPECT_TRUE(status.ok()) << status.message();
             oracle_ = saved_oracle_;
             EXPECT_EQ(entities_.num_ignored_destroys(), num_saved_ignored_);
         }
         compare_counts();
         return 1;
+    }
+
+    /// The memory behind the free list and the list of deaths.
+    std::size_t other_committed_bytes() const {
+        return entities_.memory_use().committed_bytes - round_up(entities_.generations().size_bytes(), kPageBytes);
     }
 
     std::size_t create_span(std::size_t count) {
