@@ -8,6 +8,7 @@
 #include "shoal/document/json.h"
 #include "shoal/query/text_query.h"
 #include "shoal/resource/blob_writer.h"
+#include "shoal/resource/library.h"
 #include "shoal/store/detail/component_manager.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/entity_blob.h"
@@ -544,6 +545,11 @@ TEST(PluginHost, calls_take_the_ends_of_what_they_may_be_given_and_nothing_beyon
     guest.take_error();
     EXPECT_FALSE(is_taken("z"));
     EXPECT_EQ(guest.take_error(), "plugin \"guest\" has a verb \"z\" already");
+    shoal_world other(guest.host, "other");
+    shoal_verb same{};
+    same.size = sizeof same, same.name = "z", same.run = run;
+    EXPECT_EQ(host.add_verb(&other, &same, &guest.error), 0);
+    EXPECT_EQ(guest.take_error(), "plugin \"guest\" has a verb \"z\" already") << "of another plugin";
 
     guest.world.manager<Crate>();
     std::vector<const char*> columns(kMostGuestColumns, "crate.mass");
@@ -833,6 +839,24 @@ TEST(PluginHost, a_query_writes_and_marks_all_columns_that_it_has_asked_for_and_
     EXPECT_EQ(marks_of("&crate, &lamp", {"crate.place.y", "lamp.light", "crate.mass"}), "www +-+-+");
     EXPECT_EQ(marks_of("crate, &lamp", {"crate.mass", "lamp.light"}), "rw ----+");
     EXPECT_EQ(marks_of("crate, lamp", {"crate.mass", "lamp.light"}), "rr -----");
+    // Of as many columns as there may be, too.
+    std::vector<std::string> names;
+    std::vector<shoal_field> fields;
+    for (int i = 0; i < 64; ++i) names.push_back(concat("n", i));
+    for (const std::string& name : names) {
+        fields.push_back(kBox[0]);
+        fields.back().name = name.c_str();
+    }
+    const shoal_schema wide{sizeof wide, 1, "wide", fields.data(), 64, 0};
+    const shoal_component* const type = guest.table.declare_component(&guest.plugin, &wide, &guest.error);
+    ASSERT_NE(type, nullptr) << guest.error.text;
+    ASSERT_EQ(guest.table.add_rows(&guest.plugin, type, &self.id, 1, nullptr, 0, &guest.error), 1);
+    const Table& rows = *guest.world.directory().find(ComponentId("wide"))->tables()[0];
+    for (const std::uint32_t asked : {0u, 31u, 32u, 63u}) {
+        EXPECT_EQ(marks_of("&wide", {concat("wide.n", asked).c_str()}), "w -----");
+        for (std::uint32_t c = 0; c < 64; ++c)
+            EXPECT_EQ(rows.written_stamp(c, 0) == guest.world.stamp(), c == asked) << asked << ' ' << c;
+    }
     guest.plugin.remove_calls();
 }
 
@@ -988,6 +1012,48 @@ TEST(PluginHost, blobs_are_checked_and_spawned_unless_rows_would_refer_to_them) 
     EXPECT_EQ(count, 0u);
 }
 
+struct Tune {
+    BlobArray<float> notes;
+};
+SHOAL_COMPONENT(Tune, notes)
+
+TEST(PluginHost, an_array_is_found_by_its_type_in_the_resource_that_it_is_of) {
+    ResourceLibrary library;
+    EntityManager entities;
+    World world(entities, {.library = &library});
+    PluginHost host(world);
+    shoal_world plugin(host, "guest");
+    Manager<Tune>& tunes = world.manager<Tune>();
+    BlobWriter writer;
+    writer.set_name("tune");
+    const float notes[] = {1, 2, 3};
+    Tune tune;
+    static_cast<BlobArrayBase&>(tune.notes) =
+        writer.add_array(FieldType::kFloat, std::as_bytes(std::span<const float>(notes)));
+    const std::uint32_t type = *writer.add_component_type(*tunes.core().schemas()[0]);
+    writer.add_component(type, writer.add_entity({}), std::as_bytes(std::span(&tune, 1)));
+    const Result<const Blob*> blob = library.load(*writer.write());
+    ASSERT_TRUE(blob) << blob.message();
+    const Result<Spawned> spawned = world.spawn(**blob, {});
+    ASSERT_TRUE(spawned) << spawned.message();
+    BlobArrayBase stored = tunes.get<&Tune::notes>(tunes.instance(spawned->entity(0)));
+    std::uint32_t count = 7;
+    const auto find = [&](std::uint32_t of) {
+        count = 7;
+        return static_cast<const float*>(plugin_host_table().find_array(&plugin, &stored, of, &count));
+    };
+    const float* const found = find(SHOAL_FLOAT);
+    ASSERT_EQ(count, 3u);
+    EXPECT_EQ((std::vector<float>{found, found + 3}), (std::vector<float>{1, 2, 3}));
+    for (const std::uint32_t none : {0u, unsigned(SHOAL_ENUM), unsigned(SHOAL_BLOB_ARRAY), 1000u}) {
+        EXPECT_EQ(find(none), nullptr) << none << " is no type of an array";
+        EXPECT_EQ(count, 0u);
+    }
+    stored.resource = ResourceId("nowhere");
+    EXPECT_EQ(find(SHOAL_FLOAT), nullptr);
+    EXPECT_EQ(count, 0u);
+}
+
 TEST(PluginHost, a_generator_goes_on_as_one_of_the_library_with_the_same_state_does) {
     GuestWorld guest;
     std::uint64_t generator = guest.table.random_for_key(nullptr, 7);
@@ -1050,6 +1116,18 @@ TEST(PluginHost, passes_run_as_often_as_time_reaches_a_multiple_and_are_disabled
     EXPECT_EQ(num_runs, 3);
     EXPECT_EQ(guest.table.enable_pass(&guest.plugin, "tock", 1, &guest.error), 0);
     EXPECT_EQ(guest.take_error(), "the schedule has no pass called \"tock\"");
+    // Of frames and seconds, both have passed when it runs.
+    int num_rare = 0, num_same = 0;
+    shoal_pass_definition rare = pass;
+    rare.name = "rare", rare.every_frames = 3, rare.context = &num_rare;
+    ASSERT_EQ(guest.table.add_pass(&guest.plugin, &rare, &guest.error), 1) << guest.error.text;
+    guest.world.schedule().add("same", [&](PassContext&) { ++num_same; }).every_frames(3).every_seconds(1);
+    for (int i = 0; i < 24; ++i) {
+        guest.world.step(0.25f);
+        EXPECT_EQ(num_rare, num_same) << i;
+    }
+    EXPECT_GT(num_same, 0);
+    ASSERT_TRUE(guest.world.schedule().remove("same"));
     pass.name = "never", pass.every_seconds = -1;
     EXPECT_EQ(guest.table.add_pass(&guest.plugin, &pass, &guest.error), 0);
     EXPECT_EQ(guest.take_error(), "pass \"never\": every_seconds is from 0 to 1e9");

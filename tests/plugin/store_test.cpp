@@ -40,7 +40,7 @@ shoal_schema jar_schema(std::uint32_t version = 1) { return {sizeof(shoal_schema
 
 /// The memory of a plugin's store. `calls` names the functions that were called, with the number of entities.
 struct Shelf {
-    static constexpr std::uint32_t kMost = 64;
+    static constexpr std::uint32_t kMost = 1100;  // more than a block of rows that carry one stamp
     alignas(64) float mass[kMost];
     alignas(64) Vec3 place[kMost];
     Entity owners[kMost];
@@ -174,12 +174,12 @@ struct ShelfWorld : GuestWorld {
         }
         return text;
     }
-    /// Whether the rows carry the stamp of now, after the world has settled and something was done.
+    /// Whether the rows of a block carry the stamp of now, after the world has settled and something was done.
     template <class Change>
-    bool stamps(Change&& change) {
+    bool stamps(Change&& change, std::uint32_t block = 0) {
         world.settle();
         change();
-        return store().tables()[0]->placed_stamp(0) == world.stamp();
+        return store().tables()[0]->placed_stamp(block) == world.stamp();
     }
 };
 
@@ -282,6 +282,11 @@ TEST(PluginStore, values_are_added_to_those_it_takes_and_default_ones_to_all) {
     EXPECT_EQ(test.masses(made), "0 1 ");
     EXPECT_EQ(test.table.add_rows(&test.plugin, test.type, &made[0].id, 2, nullptr, 8 * sizeof(Jar), &test.error), 1);
     EXPECT_EQ(test.masses(made), "2 2 ") << "one image for all, whatever is said of others";
+    // Each row that gets a value is stamped.
+    ShelfWorld large;
+    const std::vector<Entity> all = large.make(Shelf::kMost);
+    const auto change = [&] { EXPECT_TRUE(large.add({all.front(), all.back()}, {{7, {}}, {8, {}}})); };
+    EXPECT_TRUE(large.stamps(change, 0) && large.stamps(change, 1));
     // A store that takes only some of what it is given.
     Shelf any;
     shoal_store functions = any.functions();
@@ -438,6 +443,11 @@ TEST(PluginStore, a_state_replaces_its_rows_and_names_the_version_of_the_fields)
     EXPECT_EQ(test.shelf.version, 3u);
     EXPECT_EQ(test.shelf.num_rows, 3u) << "those from after it are gone";
     EXPECT_EQ(test.masses(made) + test.masses(later), "0 1 2 - - ");
+    ShelfWorld newer(functions, 4);
+    const Status loaded = load(newer.world, state);
+    ASSERT_TRUE(loaded) << loaded.message();
+    EXPECT_EQ(newer.shelf.version, 3u) << "that of what was saved";
+    EXPECT_EQ(newer.masses(made), "0 1 2 ");
     ShelfWorld unsaved;
     Snapshot none;
     EXPECT_NE(save(unsaved.world, none).message().find("the plugin's store of \"jar\" has no functions save and load"),
