@@ -95,6 +95,19 @@ TEST_F(TransformCalls, children_that_die_with_their_parent_in_one_world_leave_al
     EXPECT_EQ(place(chain[7]).x, 8);
 }
 
+TEST_F(TransformCalls, a_child_that_dies_with_its_parent_is_destroyed_once) {
+    TransformManager strict(entities, pool, {.children_of_dead = ChildrenOfDead::kDie});
+    const std::vector<Entity> family = create(4);
+    ASSERT_TRUE(
+        strict.add(family, std::vector<Transform>(4, at(1)), std::vector<std::uint32_t>{kNilRow, 0, 0, 1}).ok());
+    const std::uint64_t num_ignored = entities.num_ignored_destroys();
+    EXPECT_EQ(entities.destroy(std::span(family).first(2)), 2u);
+    for (const Entity entity : family) EXPECT_FALSE(entities.alive(entity));
+    EXPECT_EQ(entities.num_ignored_destroys(), num_ignored);
+    strict.settle({.stamp = 2});
+    EXPECT_EQ(strict.num_rows(), 0u);
+}
+
 // --- extreme scenes ----------------------------------------------------------------------------------------------
 
 TEST_F(TransformCalls, half_of_a_million_children_die_and_the_rest_change_parents) {

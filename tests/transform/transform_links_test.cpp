@@ -1,7 +1,9 @@
 // Links between transforms, and the order of rows that follows from them.
 
+#include "support/logged.h"
 #include "transform_testing.h"
 
+#include <string>
 #include <vector>
 
 using namespace shoal;
@@ -94,6 +96,36 @@ TEST_F(TransformLinks, linking_and_unlinking_keep_the_local_or_the_world_pose_as
     ASSERT_TRUE(link(ids[1], ids[0], KeepPose::kLocal).ok());
     EXPECT_EQ(transforms.local(at_entity(ids[1])), locals[1]);
     EXPECT_LT(difference(pose_of(locals[0]) * before, transforms.world(at_entity(ids[1]))), 1e-6);
+    EXPECT_VALID(transforms);
+}
+
+TEST_F(TransformLinks, values_of_commands_are_counted_if_they_were_taken_and_links_if_they_were_made_or_cut) {
+    const shoal_test::Logged log;
+    const std::vector<Entity> ids = create(5);
+    ASSERT_TRUE(transforms.add(std::span(ids).first(4), at(1)).ok());
+    const auto link_all = [&](const std::vector<Entity>& children, const std::vector<ChildOf>& parents) {
+        return *transforms.add_values(
+            schema_of<ChildOf>(), children,
+            {.images = reinterpret_cast<const std::byte*>(parents.data()), .stride = sizeof(ChildOf)});
+    };
+    EXPECT_EQ(link_all({ids[0], ids[2], ids[4], ids[3]}, {{ids[1]}, {ids[2]}, {ids[1]}, {ids[4]}}), 1u)
+        << "not to itself, without a transform, or to one without";
+    EXPECT_EQ(log.lines.size(), 3u);
+    EXPECT_EQ(transforms.parent(at_entity(ids[0])), at_entity(ids[1]));
+    EXPECT_EQ(*transforms.remove_values(schema_of<ChildOf>(), std::vector<Entity>{ids[1], ids[0], ids[4]}), 1u)
+        << "one had a parent";
+    EXPECT_FALSE(transforms.parent(at_entity(ids[0])));
+    entities.destroy(ids[1]);
+    EXPECT_EQ(link_all({ids[0], ids[2]}, {{ids[1]}, {ids[0]}}), 1u) << "not to one that has died in this frame";
+    EXPECT_FALSE(transforms.parent(at_entity(ids[0])));
+    ASSERT_EQ(log.lines.size(), 4u);
+    EXPECT_NE(log.lines[3].find("its parent is dead"), std::string::npos) << log.lines[3];
+    const Transform locals[] = {at(2), at(3)};
+    EXPECT_EQ(
+        *transforms.add_values(schema_of<Transform>(), std::vector<Entity>{ids[3], ids[4]},
+                               {.images = reinterpret_cast<const std::byte*>(locals), .stride = sizeof(Transform)}),
+        2u)
+        << "one was set and one added";
     EXPECT_VALID(transforms);
 }
 

@@ -1,11 +1,14 @@
 // Random scenes against a naive model, in all modes at once.
 
+#include "shoal/state/snapshot.h"
 #include "support/mark_watch.h"
 #include "transform_testing.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 using namespace shoal;
@@ -13,16 +16,18 @@ using namespace shoal_test;
 
 namespace {
 
-/// The same scene in four managers: immediate, in batches, deferred, and deferred with its order often restored.
+/// The same scene in five managers: immediate, in batches, deferred, deferred with its order often restored, and one
+/// that goes on from states of the deferred one.
 class TransformOracle : public TransformFixture {
 protected:
-    static constexpr int kManagers = 4;
+    static constexpr int kManagers = 5;
 
     TransformManager immediate{entities, pool};
     TransformManager batched{entities, pool};
     TransformManager deferred{entities, pool, {.mode = TransformMode::kDeferred}};
     TransformManager restored{entities, pool, {.mode = TransformMode::kDeferred}};
-    TransformManager* const managers[kManagers] = {&immediate, &batched, &deferred, &restored};
+    TransformManager loaded{entities, pool, {.mode = TransformMode::kDeferred}};
+    TransformManager* const managers[kManagers] = {&immediate, &batched, &deferred, &restored, &loaded};
     std::optional<TransformBatch> batch;
     std::size_t max_nodes = 0;
     NaiveScene scene;
@@ -170,9 +175,54 @@ protected:
 
     void end_frame() {
         batch.reset();
-        if (random.below(2) == 0) deferred.compute_moved();
+        if (random.below(2) == 0) deferred.compute_moved(), loaded.compute_moved();
         for_all([&](TransformManager& transforms) { transforms.settle({.stamp = ++stamp}); });
         batch.emplace(batched);
+    }
+
+    static std::map<std::string, std::vector<std::byte>> saved_by(const TransformManager& transforms) {
+        Snapshot state;
+        SnapshotWriter to(state);
+        transforms.save(to);
+        EXPECT_TRUE(to.status().ok());
+        std::map<std::string, std::vector<std::byte>> parts;
+        for (std::size_t i = 0; i < state.num_parts(); ++i) {
+            const SnapshotPart part = state.part(i);
+            std::vector<std::byte>& bytes = parts[std::string(part.path)];
+            bytes.resize(part.num_bytes());
+            state.copy(part, 0, part.num_elements, bytes.data());
+        }
+        return parts;
+    }
+    /// Changes one manager alone, and lets it load the state of another one, of which nothing of it is to remain.
+    void load() {
+        for (std::uint32_t i = random.below(4); i-- > 0 && loaded.num_rows() > 1;) {
+            const Instance some{random.below(loaded.num_rows())};
+            const Entity entity = loaded.entity(some);
+            switch (random.below(4)) {
+                case 0:
+                    loaded.set_position(some, random_pose(random).position);
+                    break;
+                case 1:
+                    loaded.unlink(some, KeepPose::kWorld);
+                    break;
+                case 2:
+                    loaded.remove({&entity, 1});
+                    break;
+                default:
+                    loaded.compute_moved();
+            }
+        }
+        Snapshot state;
+        SnapshotWriter to(state);
+        deferred.save(to);
+        SnapshotReader from(state, random.below(2) == 0);
+        const Status status = loaded.load(from);
+        ASSERT_TRUE(status.ok()) << status.message();
+        const auto expected = saved_by(deferred), found = saved_by(loaded);
+        ASSERT_EQ(found.size(), expected.size());
+        for (const auto& [path, bytes] : expected) ASSERT_EQ(found.at(path), bytes) << path;
+        EXPECT_EQ(loaded.counts().num_restores, deferred.counts().num_restores);
     }
 
     void compare() {
@@ -239,6 +289,7 @@ protected:
             step();
             if (i % 64 == 0) end_frame();
             if (i % 64 == 0) compare();
+            if (random.below(32) == 0) load();
             if (i % 512 < 2) for_all([&](TransformManager& transforms) { ASSERT_VALID(transforms); });
             if (HasFatalFailure()) FAIL() << "step " << i;
             most_dirty = std::max(most_dirty, deferred.num_dirty_rows());
