@@ -1,5 +1,6 @@
 #include "shoal/inspect/describe_entity.h"
 
+#include "shoal/base/text.h"
 #include "shoal/components/debug_name.h"
 #include "shoal/components/ownership.h"
 #include "shoal/components/properties.h"
@@ -18,6 +19,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace describe_test {
@@ -171,6 +173,23 @@ TEST_F(Describe, a_document_has_what_an_entity_has_in_all_stores) {
         "{ tag = \"wooden\" }], owned = { owner = \"3:1\" }, debug_name = { name = \"Argo\" }, properties = { values = "
         "{}, "
         "overrides = { hull.mass = 2.5 } } }");
+}
+
+TEST(DescribeZones, a_zone_is_told_unless_it_is_the_one_in_which_a_database_begins) {
+    EntityManager entities;
+    World world(entities);
+    Database& sea = world.database({.first_zone = 5});
+    ASSERT_TRUE(world.directory().claim<Asleep>(sea));
+    for (const auto& [zone, expected] : {std::pair(Zone(5), ""), {Zone(0), "zone = 0, "}, {Zone(7), "zone = 7, "}}) {
+        const Entity entity = entities.create().value();
+        ASSERT_TRUE(sea.insert(entity, zone, Asleep{1}));
+        DocumentBuilder builder;
+        builder.begin_mapping();
+        EntityWriter(world).write(entity, builder);
+        builder.end();
+        EXPECT_EQ(write_sjson_line(builder.finish().root()), concat("entity = \"", entity.index(), ":1\", ", expected,
+                                                                    "components = { asleep = { since = 1.0 } }"));
+    }
 }
 
 TEST(DescribeArrays, values_in_a_blob_are_told_if_the_library_has_it_and_else_where_they_are) {

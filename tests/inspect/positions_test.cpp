@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -36,6 +37,13 @@ struct Flat {
     float velocity = 0;
 };
 SHOAL_COMPONENT(Flat, position, velocity)
+
+/// Has two positions, and so none of its own.
+struct Ends {
+    std::array<Vec3, 2> position{};
+    std::array<Vec3, 2> place{};
+};
+SHOAL_COMPONENT(Ends, position, place)
 
 /// All of it is its position.
 struct Position {
@@ -72,6 +80,9 @@ TEST(Positions, a_field_of_another_name_or_type_is_none) {
     EXPECT_FALSE(find_vec3(manager.core().table(), "position"));
     EXPECT_FALSE(find_vec3(manager.core().table(), "velocity"));
     EXPECT_FALSE(find_vec3(manager.core().table(), "place"));
+    Manager<Ends> ends(entities, pool);
+    EXPECT_FALSE(find_vec3(ends.core().table(), "position")) << "an array is none";
+    EXPECT_FALSE(find_vec3(ends.core().table(), "place"));
 }
 
 TEST(Positions, a_component_type_of_that_name_with_one_field_is_one) {

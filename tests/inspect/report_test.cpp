@@ -238,6 +238,71 @@ TEST(WorldReports, show_up_to_four_workers_one_by_one_and_each_kind_of_settle) {
     }
 }
 
+TEST(WorldReports, give_each_number_under_its_own_name) {
+    WorldReport report;
+    report.num_entities = 1, report.frame = 2;
+    report.passes.push_back({.name = "pass",
+                             .num_runs = 3,
+                             .num_rows = 4,
+                             .total_rows = 5,
+                             .total_bytes = 6'000'000,
+                             .total_ns = 7'500'000,
+                             .last_ns = 8'000'000,
+                             .worker_ns = {9'000'000, 10'000'000},
+                             .enabled = false,
+                             .every_frames = 11,
+                             .every_seconds = 12});
+    report.components.push_back({.name = "component",
+                                 .num_rows = 20,
+                                 .num_dead_rows = 21,
+                                 .row_bytes = 22,
+                                 .rows = {23, 40, 25},
+                                 .index = {26, 60, 28}});
+    report.memory.push_back({"owner", {31, 32, 33}});
+    report.last_settle = {
+        .num_created = 41, .num_destroyed = 42, .num_moved = 43, .num_dropped = 44, .num_removed = 45};
+    report.settled = {.num_created = 51, .num_destroyed = 52, .num_moved = 53, .num_dropped = 54, .num_removed = 55};
+    const nlohmann::json index = {{"used_bytes", 26}, {"committed_bytes", 60}, {"reserved_bytes", 28}};
+    const nlohmann::json expected = {
+        {"entities", 1},
+        {"frame", 2},
+        {"passes",
+         {{{"name", "pass"},
+           {"runs", 3},
+           {"rows", 4},
+           {"total_rows", 5},
+           {"total_bytes", 6'000'000},
+           {"ms_total", 7.5},
+           {"ms_mean", 2.5},
+           {"ms_last", 8.0},
+           {"gb_per_s", 0.8},
+           {"ms_by_worker", {9.0, 10.0}},
+           {"enabled", false},
+           {"every_frames", 11},
+           {"every_seconds", 12.0}}}},
+        {"settles",
+         {{"last", {{"created", 41}, {"destroyed", 42}, {"moved", 43}, {"dropped", 44}, {"removed", 45}}},
+          {"all", {{"created", 51}, {"destroyed", 52}, {"moved", 53}, {"dropped", 54}, {"removed", 55}}}}},
+        {"components",
+         {{"component",
+           {{"rows", 20},
+            {"dead_rows", 21},
+            {"row_bytes", 22},
+            {"bytes_per_row", 5.0},
+            {"used_bytes", 23},
+            {"committed_bytes", 40},
+            {"reserved_bytes", 25},
+            {"index", index},
+            {"wasted_bytes", 51}}}}},
+        {"memory", {{"owner", {{"used_bytes", 31}, {"committed_bytes", 32}, {"reserved_bytes", 33}}}}}};
+    EXPECT_EQ(nlohmann::json::parse(report_json(report)), expected);
+    const std::string text = report_text(report);
+    EXPECT_NE(text.find("last          41         42     43       44                 45\n"
+                        "all           51         52     53       54                 55\n"),
+              std::string::npos)
+        << text;
+}
+
 TEST(PassReport, has_no_rate_and_no_mean_before_it_ran) {
     const PassReport pass;
     EXPECT_EQ(pass.mean_ms(), 0);
