@@ -1,5 +1,6 @@
 // What SQL shows of a world, and what it refuses.
 
+#include "shoal/base/text.h"
 #include "shoal/components/ownership.h"
 #include "shoal/components/properties.h"
 #include "shoal/inspect/report.h"
@@ -86,6 +87,48 @@ TEST(Sql, a_component_that_an_entity_has_several_times_is_as_many_rows) {
     EXPECT_EQ(sea.rows("SELECT count(*) FROM wound WHERE depth = 1 OR position_in_list = 0 OR entity = 7"), "2");
     EXPECT_EQ(sea.rows("SELECT count(DISTINCT rowid) FROM wound"), "3") << "each row has a number of its own";
     EXPECT_EQ(sea.rows("SELECT count(*) FROM wound WHERE entity = entity('1:1') + 0.5"), "0") << "that is no entity";
+}
+
+TEST(Sql, a_table_begins_anew_for_each_row_that_it_is_joined_to) {
+    Sea sea;
+    for (const Entity entity : {sea.nemo, sea.dory})
+        for (const std::int32_t depth : {1, 2, 3})
+            EXPECT_TRUE(sea.world.manager<Wound>().add(entity, {.depth = depth + 10 * (entity == sea.dory)}));
+    ASSERT_TRUE(sea.world.properties().set(sea.dory, "speed", 2.5f).ok());
+    EXPECT_EQ(sea.rows("SELECT entity, position_in_list FROM fish CROSS JOIN wound USING (entity)"),
+              "1:1 0|1:1 1|1:1 2|2:1 0|2:1 1|2:1 2");
+    EXPECT_EQ(sea.rows("SELECT a.position_in_list, b.position_in_list FROM wound AS a CROSS JOIN wound AS b USING "
+                       "(entity) WHERE a.depth = b.depth ORDER BY a.depth"),
+              "2 2|1 1|0 0|2 2|1 1|0 0")
+        << "the last one is added at the front";
+    EXPECT_EQ(sea.rows("SELECT entity, position_in_list, value FROM fish CROSS JOIN fish_weights USING (entity)"),
+              "1:1 0 7|1:1 1 8|1:1 2 9|2:1 0 0|2:1 1 0|2:1 2 0");
+    const char* const inner[][2] = {{"body", "1:1|2:1"}, {"entities", "1:1|2:1"}, {"property_values", "2:1"}};
+    for (const auto& [table, expected] : inner) {
+        std::string all = expected;
+        EXPECT_EQ(sea.rows(concat("SELECT other.entity FROM fish CROSS JOIN ", table, " AS other")),
+                  all + "|" + expected)
+            << table;
+    }
+    EXPECT_EQ(sea.rows("SELECT fish.entity, zones.zone FROM fish CROSS JOIN zones"), "1:1 3|1:1 5|2:1 3|2:1 5");
+}
+
+TEST(Sql, an_id_of_before_is_not_the_entity_that_has_its_index_now) {
+    Sea sea;
+    ASSERT_TRUE(sea.world.properties().set(sea.nemo, "speed", 2.5f).ok());
+    sea.entities.destroy(sea.nemo);
+    for (int settles = 0; settles < 2; ++settles) {
+        const Entity next = sea.make_body({.mass = 4});
+        ASSERT_EQ(next, make_entity(1, static_cast<Generation>(2 + settles)));
+        for (const char* table : {"entities", "body", "fish", "property_values"})
+            EXPECT_EQ(sea.rows(concat("SELECT entity FROM ", table, " WHERE entity = entity('1:1')")), "") << table;
+        const std::string id = concat("1:", 2 + settles);
+        EXPECT_EQ(sea.rows(concat("SELECT entity, mass FROM body WHERE entity = entity('", id, "')")), id + " 4");
+        EXPECT_EQ(sea.rows(concat("SELECT entity FROM entities WHERE entity = entity('", id, "')")), id);
+        EXPECT_EQ(sea.rows("SELECT entity FROM fish"), "2:1");
+        sea.entities.destroy(next);
+        sea.world.settle();
+    }
 }
 
 TEST(Sql, the_dead_and_disabled_components_are_no_rows) {
@@ -225,6 +268,10 @@ TEST(SqlErrors, say_where_they_are_and_what_was_meant) {
          "1:1: an entity is compared with a text; an entity is a number in SQL, so write entity('12:3')"},
         {"SELECT 1 FROM fish WHERE friend_of = '1:1'",
          "1:1: an entity is compared with a text; an entity is a number in SQL, so write entity('12:3')"},
+        {"/* all */ SELECT 1 FROM body WHERE entity = '1:1'",
+         "1:11: an entity is compared with a text; an entity is a number in SQL, so write entity('12:3')"},
+        {"SELECT 1; -- and\n/**/ /* then */SELECT 1 FROM body WHERE entity = '1:1'",
+         "2:16: an entity is compared with a text; an entity is a number in SQL, so write entity('12:3')"},
         {"SELECT entity('x')", "1:1: \"x\" is not an entity; write its index and generation, as in entity('12:3')"},
     };
     for (const auto& [text, expected] : cases) EXPECT_EQ(sea.rows(text), expected) << text;
@@ -336,6 +383,8 @@ TEST(SqlUpdate, ends_at_the_limit_of_bytes) {
               "1:1: the answer has more than 800000 bytes;");
     EXPECT_EQ(sea.rows("UPDATE body SET mass = 3", {.max_bytes = 1000, .allow_updates = true}).substr(0, 30),
               "1:1: it needs more than 1000 b");
+    EXPECT_EQ(sea.rows("UPDATE body SET mass = 3; SELECT mass FROM body", {.max_rows = 2, .allow_updates = true}),
+              "1:27: the answer has more than 2 rows; narrow it down with WHERE or LIMIT, or allow more rows");
     EXPECT_EQ(sea.rows("SELECT count(*) FROM body WHERE mass = 3"), "0");
 }
 

@@ -93,7 +93,7 @@ struct SqlWorld {
         return answer ? std::to_string(answer->num_updated()) : std::string(answer.message());
     }
 
-    EntityManager entities;
+    EntityManager entities{{.minimum_free_ids = 1}};
     World world;
     sql::Connection connection;
 };
