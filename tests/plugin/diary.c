@@ -1,6 +1,7 @@
-// Versions of a plugin that says in the log what is done with it: 1 works, 2 fails to load behind all that it has done, 3 has a
-// pass that comes behind one that nobody has, 4 loads once and not again, 5 looks at the store of the plugin "stock", and 6
-// depends on two others. It has two stores without fields, "page" and "line", and two verbs.
+// Versions of a plugin that says in the log what is done with it: 1 works, 2 fails to load behind all that it has done,
+// 3 has a pass that comes behind one that nobody has, 4 loads once and not again, 5 looks at the store of the plugin
+// "stock", 6 depends on two others, and 7 saves pages, and no lines. It has two stores without fields, "page" and
+// "line", and two verbs.
 
 #include "shoal/plugin/shoal_abi.h"
 
@@ -52,10 +53,23 @@ static void show(void* context, shoal_rows* rows) {
     rows->entities = ((list*)context)->owners;
 }
 
+static int save(void* context, shoal_writer* writer, shoal_error* error) {
+    if (context == &g.lines) return strcpy(error->text, "lines are not saved"), 0;
+    return g.host->write_bytes(writer, context, sizeof(list));
+}
+
+static int load_rows(void* context, const void* bytes, size_t num_bytes, uint32_t version, shoal_error* error) {
+    (void)version, (void)error;
+    if (num_bytes != sizeof(list)) return 0;
+    memcpy(context, bytes, num_bytes);
+    return 1;
+}
+
 static int add_store(shoal_world* world, const char* name, list* rows, shoal_error* error) {
     const shoal_schema schema = {sizeof(schema), 1, name, NULL, 0, 0};
     shoal_store store = {.size = sizeof(store), .create = create, .destroy = destroy, .show = show, .first = first};
     store.context = rows;
+    if (DIARY == 7) store.save = save, store.load = load_rows;
     return g.host->add_store(world, &schema, &store, error) != NULL;
 }
 

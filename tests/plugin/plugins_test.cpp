@@ -792,6 +792,18 @@ TEST(PluginStores, that_do_not_save_lose_their_rows_also_when_the_one_before_wor
     EXPECT_TRUE(log.has("has no function save, so 20 components of it are gone")) << log.text();
 }
 
+TEST(PluginStores, whose_reload_was_refused_keep_their_rows_and_give_none_to_a_later_load) {
+    Host host;
+    ASSERT_TRUE(host.load("diary_7"));
+    const std::vector<Entity> pages = host.make("page", 3), lines = host.make("line", 1);
+    const auto num_pages = [&] { return host.world.directory().find(ComponentId("page"))->tables()[0]->num_rows(); };
+    EXPECT_NE(host.plugins.reload("diary").message().find("lines are not saved"), std::string_view::npos);
+    EXPECT_EQ(num_pages(), 3u);
+    ASSERT_TRUE(host.plugins.unload("diary"));
+    ASSERT_TRUE(host.load("diary_7"));
+    EXPECT_EQ(num_pages(), 0u);
+}
+
 TEST(PluginStores, that_the_one_before_does_not_make_again_lose_their_rows_with_a_line_in_the_log) {
     const LogText log;
     Host host;
