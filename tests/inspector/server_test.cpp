@@ -243,6 +243,21 @@ TEST(Inspector, a_paused_world_goes_frame_by_frame_and_to_a_frame) {
     EXPECT_EQ(frames, (std::vector<std::uint64_t>{begin, begin + 1, begin + 6, begin + 20}));
 }
 
+TEST(Inspector, a_world_that_has_run_to_a_frame_waits_there_once) {
+    Inspected inspected;
+    World& world = inspected.sea.world;
+    inspected.send("/api/control", {{"action", "run_to"}, {"frame", world.frame() + 2}});
+    for (const bool is_there : {false, true}) {
+        inspected.sea.run(1);
+        const json shown = inspected.json("/api/world");
+        EXPECT_EQ(shown["paused"], is_there);
+        EXPECT_EQ(shown["run_to"].is_null(), is_there);
+    }
+    inspected.send("/api/control", {{"action", "resume"}});
+    inspected.sea.run(3);
+    EXPECT_EQ(inspected.json("/api/world")["paused"], false);
+}
+
 // req: H1
 TEST(Inspector, frames_are_gone_back_and_forth_to_and_compared_field_by_field) {
     Inspected inspected({.keep_frames = 16});
