@@ -291,7 +291,11 @@ TEST(Sandbox, what_a_script_makes_outside_of_lua_has_a_limit_and_a_query_is_made
     EXPECT_TRUE(
         test.run("local kept = shoal.query('wheel', 'wheel.angle')\n"
                  "for i = 1, 5000 do assert(shoal.query('wheel', {'wheel.angle'}):count() == 1) end\n"
-                 "kept:each(function(batch, angle) assert(angle[0] == 0) end)"));
+                 "kept:each(function(batch, angle) assert(angle[0] == 0) end)\n"
+                 "shoal.set(shoal.find('wheel')[1], 'wheel.speed', 5)\n"
+                 "shoal.query('wheel', {'wheel.speed'}):each(function(batch, speed) assert(speed[0] == 5) end)\n"
+                 "shoal.query('wheel'):each(function(batch, none) assert(none == nil) end)"))
+        << "one with other columns is another one";
     const char* const made[][2] = {
         {"shoal.query('wheel, wheel.angle < ' .. i)", "queries"},
         {"shoal.events{name = 'channel' .. i, fields = {{'x', 'float'}}}", "channels"},

@@ -849,6 +849,9 @@ TEST(Scripts, random_numbers_fill_their_range_and_do_not_leave_it) {
         assert(least >= 0 and least < 0.01 and most > 0.99 and most < 1)
         for number = -2, 3 do assert(seen[number], number) end
         assert(not seen[-3] and not seen[4] and shoal.random(5, 5) == 5 and shoal.random(1) == 1)
+        if math.mininteger then  -- all whole numbers
+            assert(shoal.random(math.mininteger, math.maxinteger) ~= shoal.random(math.mininteger, math.maxinteger))
+        end
     )lua"));
     EXPECT_NE(test.error_of("shoal.random(2, 1)").find("there is no whole number from 2 to 1"), std::string::npos);
     EXPECT_NE(test.error_of("shoal.random(0)").find("there is no whole number from 1 to 0"), std::string::npos);
@@ -1037,6 +1040,21 @@ TEST_F(ScriptFiles, a_store_in_lua_takes_part_in_a_world) {  // req: G6
     test.world.settle();
     EXPECT_EQ(test.world.settle_statistics().last.num_removed, 1u) << "of more deaths than are listed";
     ASSERT_TRUE(test.scripts.run("assert(count() == 1)", "wheels").ok());
+    {  // an entity that has the index of a dead one, before the world settles
+        std::vector<Entity> many(5000), more(5000);
+        ASSERT_TRUE(test.entities.create(many));
+        const Schema& schema = *store->schemas()[0];
+        ASSERT_TRUE(store->add_values(schema, {&many[0], 1}, {}));
+        test.entities.destroy(many);
+        ASSERT_TRUE(test.entities.create(more));
+        const auto same = std::ranges::find(more, many[0].index(), &Entity::index);
+        ASSERT_NE(same, more.end());
+        ASSERT_TRUE(store->add_values(schema, {&*same, 1}, {}));
+        ASSERT_TRUE(test.scripts.run("assert(count() == 2, count())", "wheels").ok()) << "the dead one is gone";
+        test.entities.destroy(more);
+        test.world.settle();
+        ASSERT_TRUE(test.scripts.run("assert(count() == 1, count())", "wheels").ok());
+    }
     const Status reloaded = test.scripts.reload("wheels");  // the rows go to the new version
     ASSERT_TRUE(reloaded.ok()) << reloaded.message();
     ASSERT_TRUE(test.scripts.run("assert(count() == 1)", "wheels").ok());
@@ -1420,14 +1438,18 @@ TEST(Scripts, spawn_a_source_with_values_in_place_of_its_own) {
         "local source = 'entities = { a = { wheel = { speed = 1 } transform = {} } b = { wheel = { speed = 2 } } }' ";
     ASSERT_TRUE(test.run(text + R"lua(
         local made = shoal.spawn(source, {a = {["wheel.speed"] = 9, ["transform.position"] = {1, 2, 3},
-                                               ["transform.position.y"] = 7},
+                                               ["transform.position.x"] = 6, ["transform.position.y"] = 7,
+                                               ["transform.position.z"] = 8,
+                                               ["transform.rotation"] = {x = 0, y = 0.6, z = 0, w = 0.8}},
                                           b = {["wheel.angle"] = 0.5}})
         local a, b = made[1], made[2]
         if shoal.get(a, "wheel.speed") ~= 9 then a, b = b, a end
         assert(shoal.get(a, "wheel.speed") == 9 and shoal.get(a, "wheel.angle") == 0)
         assert(shoal.get(b, "wheel.speed") == 2 and shoal.get(b, "wheel.angle") == 0.5)
         local x, y, z = shoal.get(a, "transform.position")
-        assert(x == 1 and y == 7 and z == 3)
+        assert(x == 6 and y == 7 and z == 8, 'a part is set behind the whole')
+        x, y, z, w = shoal.get(a, "transform.rotation")
+        assert(x == 0 and math.abs(y - 0.6) < 1e-6 and z == 0 and math.abs(w - 0.8) < 1e-6)
         assert(#shoal.spawn(source, nil) == 2 and #shoal.spawn(source, {}) == 2))lua"));
     const std::uint32_t num_alive = test.entities.num_alive();
     constexpr std::pair<const char*, std::string_view> kWrong[] = {
@@ -1489,6 +1511,7 @@ TEST(Scripts, compile_functions_use_what_they_are_given) {
         {"function() while true do end end", "used all steps of its budget"},
         {"function(source, refuse) keep.refuse = refuse end", ""},
         {"function(source, refuse) refuse('no', 'power', 'x', 5) end", "level.sjson:1:37: error: lights:1: no"},
+        {"function(source, refuse) pcall(refuse, 'is xyz', 'power') error('later') end", "level.sjson:1:27: error: "},
     };
     for (const auto& [function, message] : cases) {
         ScriptWorld test({.steps = 200'000});
@@ -1508,6 +1531,15 @@ TEST(Scripts, compile_functions_use_what_they_are_given) {
         EXPECT_TRUE(test.scripts.run("assert(shoal.get(shoal.find('lamp')[1], 'lamp.power') == 2)", "lights").ok());
     }
     ScriptWorld test;
+    ASSERT_TRUE(test.run(
+        "shoal.component{name = 'sum', fields = {{'power', 'float'}, {'many', 'uint64'}}, keys = {'power', 'x'}, "
+        "compile = function(source) assert(source.power == 5 and source.x == 7) "
+        "assert(not math.type or source.many == -2, source.many) end}"));
+    EXPECT_EQ(compile_and_spawn(test, "entities = { a = { sum = { power = 5  x = 7  many = 18446744073709551614 } } }"),
+              "");
+    const Entity made = test.world.directory().find(ComponentId("sum"))->tables()[0]->entities()[0];
+    EXPECT_EQ(*test.world.get<float>(made, "sum.power"), 5) << "it has not been returned";
+    EXPECT_EQ(*test.world.get<std::uint64_t>(made, "sum.many"), ~std::uint64_t(1));
     EXPECT_NE(test.error_of("shoal.component{name = 'lamp', compile = 5}").find("\"compile\" is a function"),
               std::string::npos);
     EXPECT_NE(test.error_of("shoal.component{name = 'lamp', keys = 'x'}").find("\"keys\" needs a function"),
@@ -1517,7 +1549,7 @@ TEST(Scripts, compile_functions_use_what_they_are_given) {
 TEST_F(ScriptFiles, have_the_name_of_their_file_and_keep_their_place_when_they_are_reloaded) {
     const std::string other = testing::TempDir() + "two.parts.lua";
     write("#!/usr/bin/env shoal\nkeep.loads = (keep.loads or 0) + 1\nx = 1");
-    std::ofstream(other, std::ios::binary) << "\xEF\xBB\xBFx = 2";
+    std::ofstream(other, std::ios::binary) << "\xEF\xBB\xBF#!/usr/bin/env shoal\nx = 2";
     test.world.schedule().add("own", [](PassContext&) {}).after("nobody");
     ASSERT_FALSE(test.world.schedule().prepare());
     ASSERT_TRUE(test.scripts.load(path).ok()) << "an order that was wrong before is not its fault";
