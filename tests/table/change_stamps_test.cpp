@@ -113,6 +113,12 @@ TEST(ChangeStamps, marks_and_stamps_tell_what_a_stamp_of_each_row_would) {
         if (dice == 6 && is_in_marks) stamps.mark_rows(rows), write(placed);
         if (dice == 7) stamps.set_now(now += random.below(30) == 0 ? random.below(600) : random.below(3));
         const std::uint32_t block = random.below(6), begin = block * kRowsPerStampBlock;
+        if (dice == 8 && block < 5 && random.below(8) == 0) {  // the whole block
+            const RowRange all{begin, begin + kRowsPerStampBlock};
+            std::vector<std::uint64_t>& to = random.below(2) == 0 ? placed : naive[c];
+            &to == &placed ? stamps.mark_rows(all) : stamps.mark(c, all);
+            std::fill(to.begin() + all.begin, to.begin() + all.end, now);
+        }
         const std::uint32_t snapshot_block = begin / kElementsPerSnapshotBlock;
         const std::uint32_t first_mark = begin % kElementsPerSnapshotBlock / kRowsPerChangeMark;
         const std::uint64_t since = now - std::min<std::uint64_t>(now, random.below(200));

@@ -4,13 +4,16 @@
 
 #include "shoal/table/describe.h"
 #include "shoal/table/detail/saved_rows.h"
+#include "shoal/table/detail/value_check.h"
 
 #include "table/table_fixture.h"
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace shoal {
@@ -106,6 +109,25 @@ TEST_F(TableState, loading_copies_all_blocks_where_rows_lie_elsewhere_than_the_p
     load(small, state, &before);
     for (std::uint32_t row = 0; row < kRows; ++row) ASSERT_EQ(byte_of(small, row), std::byte(5)) << row;
     expect_valid(small);
+}
+
+TEST_F(TableState, loading_copies_all_blocks_if_the_table_moves_to_make_room_for_them) {
+    const Schema small = uniform_schema(FieldType::kUint8, 1);
+    Table grown(small, pool), other(small, pool);
+    append_filled(grown, kElementsPerSnapshotBlock, Image(1, std::byte(5)));
+    const Snapshot before = save(grown);
+    grown.set_stamp(9);
+    append_filled(grown, 2 * kElementsPerSnapshotBlock, Image(1, std::byte(6)), kElementsPerSnapshotBlock + 1);
+    const Snapshot after = save(grown, &before, 9);
+    load(other, before, nullptr);
+    const Snapshot present = save(other, &before, 0);
+    ASSERT_EQ(present.num_own_bytes(), 0u) << "the first block is that of both states";
+    const std::byte* const place = other.column(0);
+    load(other, after, &present);
+    ASSERT_NE(std::as_const(other).column(0), place) << "the table has moved, or the test shows nothing";
+    for (std::uint32_t row = 0; row < other.num_rows(); ++row)
+        ASSERT_EQ(image_of(other, row), image_of(grown, row)) << row;
+    expect_valid(other);
 }
 
 TEST_F(TableState, a_state_of_the_same_bytes_shares_the_blocks_of_an_earlier_one_also_after_loading) {
@@ -271,6 +293,55 @@ TEST_F(TableState, a_bool_that_is_none_is_found_in_any_row_of_any_block) {
                 to.check_values();
                 lamps.save(to);
                 EXPECT_EQ(to.status().ok(), value == std::byte(0)) << row << ' ' << column;
+            }
+        }
+}
+
+TEST_F(TableState, garbage_in_a_hole_hides_no_bool_that_is_none_after_it) {
+    const Schema bools = uniform_schema(FieldType::kBool, 1);
+    RowIndex index(RowIndexKind::kIdentity, &pool);
+    Table lamps(bools, pool);
+    lamps.attach_index(&index);
+    ASSERT_TRUE(index.reserve(1, 9) && lamps.reserve(10));
+    lamps.occupy(make_entity(9, 1));
+    for (const std::uint32_t hole : {0u, 4u, 8u}) *lamps.write_element(0, hole) = std::byte(7);
+    for (const std::byte value : {std::byte(2), std::byte(0)}) {
+        *lamps.write_element(0, 9) = value;
+        const Snapshot state = save(lamps);
+        Snapshot checked;
+        SnapshotWriter to(checked);
+        to.check_values();
+        lamps.save(to);
+        EXPECT_EQ(to.status().ok(), value == std::byte(0));
+        Table loaded(bools, pool);
+        SnapshotReader from(state, false);
+        EXPECT_EQ(loaded.load(from).ok(), value == std::byte(0));
+    }
+}
+
+TEST(ValueCheck, numbers_that_an_enum_names_are_good_and_no_others_whatever_its_order_gaps_and_aliases) {
+    constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min(),
+                           kMost = std::numeric_limits<std::int64_t>::max();
+    const std::vector<std::vector<std::int64_t>> enums = {{0},          {0, 1, 2},      {7, 5, 6},  {-1, 0, 1},
+                                                          {0, 0, 2},    {0, 2, 2, 3},   {4, -2, 4}, {254, 255},
+                                                          {-1, 255, 3}, {kLeast, kMost}};
+    for (const std::uint32_t num_bytes : {1u, 2u, 4u, 8u})
+        for (const std::vector<std::int64_t>& numbers : enums) {
+            if (numbers.back() == kMost && num_bytes != 8) continue;
+            ComponentDefinition definition{.name = "mood", .fields = {make_field("kind", FieldType::kEnum)}};
+            definition.fields[0].value_bytes = num_bytes;
+            for (std::size_t i = 0; i < numbers.size(); ++i)
+                definition.fields[0].enumerators.push_back({"name" + std::to_string(i), numbers[i]});
+            const Schema mood = make_schema(definition);
+            std::vector<std::int64_t> asked = {kLeast, kMost};
+            for (std::int64_t number = -300; number <= 300; ++number) asked.push_back(number);
+            for (const std::int64_t number : asked) {
+                std::byte value[sizeof number];
+                std::memcpy(value, &number, sizeof number);  // the lowest bytes come first
+                const bool is_named = std::ranges::any_of(
+                    numbers, [&](std::int64_t named) { return std::memcmp(&named, value, num_bytes) == 0; });
+                EXPECT_EQ(!find_bad_value(mood.fields()[0], {value, num_bytes, 1}), is_named)
+                    << number << " of " << num_bytes << " bytes, first number " << numbers[0];
             }
         }
 }
