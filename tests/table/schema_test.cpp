@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -238,6 +239,13 @@ TEST(Schema, every_error_says_what_and_where) {
              d.fields[1].maximum = 5;
              d.fields[1].default_value = bytes_of(Vec3{1, 2, 9});
          }},
+        {"the default 9 is outside the range 0 to 5",
+         [](auto& d) {
+             d.fields[0].has_range = true;
+             d.fields[0].maximum = 5;
+             d.fields[0].array_length = 2;
+             d.fields[0].default_value = bytes_of(std::array{1.f, 9.f});
+         }},
         {"is outside the range 0 to 5",
          [nan](auto& d) {
              d.fields[0].has_range = true;
@@ -305,9 +313,11 @@ TEST(Schema, what_is_just_allowed_is_allowed) {
     for (const bool has_zero : {false, true}) {
         ComponentDefinition moods = base();
         moods.fields[2].enumerators = {{"high", 5}, {"low", has_zero ? 0 : 3}};
+        moods.fields[2].array_length = 3;
         const Result<Schema> schema = Schema::make(moods);
-        EXPECT_EQ(schema->default_image()[schema->fields()[2].struct_offset], std::byte(has_zero ? 0 : 5))
-            << "0 if it has a name, and otherwise the first value";
+        for (std::uint32_t i = 0; i < 3; ++i)
+            EXPECT_EQ(schema->default_image()[schema->fields()[2].struct_offset + i], std::byte(has_zero ? 0 : 5))
+                << "0 if it has a name, and otherwise the first value, in each element";
     }
 }
 
@@ -339,6 +349,14 @@ TEST(Schema, the_layout_hash_tells_different_columns_apart) {
         [](auto& d) { d.fields[2].enumerators[1].value = 2; },
         [](auto& d) { d.fields[2].enumerators[1].name = "c"; },
         [](auto& d) { d.fields.push_back(field("extra", FieldType::kBool)); },
+        [](auto& d) {
+            d.fields.push_back(field("extra", FieldType::kBlobArray));
+            d.fields.back().element_type = FieldType::kFloat;
+        },
+        [](auto& d) {
+            d.fields.push_back(field("extra", FieldType::kBlobArray));
+            d.fields.back().element_type = FieldType::kUint32;
+        },
     };
     std::vector<std::uint64_t> hashes;
     for (const Change& change : changes) hashes.push_back(hash_after(change));
