@@ -3,11 +3,15 @@
 #include "shoal/base/random.h"
 #include "shoal/state/snapshot.h"
 #include "shoal/store/manager.h"
+#include "support/changed_state.h"
 #include "support/testing.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -203,6 +207,59 @@ TEST(OwnedRows, while_passes_run_no_row_comes_or_goes) {
     EXPECT_TRUE(lamps.remove(made[0]));
 }
 
+// --- rows in a store's own memory ----------------------------------------------------------------------------------
+
+/// Lamps in memory that is not the table's.
+struct ShownLamps : ::testing::Test {
+    Status show(std::vector<Entity> shown) {
+        owners = std::move(shown);
+        std::byte* const columns[] = {reinterpret_cast<std::byte*>(light)};
+        return rows.show(owners, columns, {});
+    }
+    void expect_shown() {
+        EXPECT_EQ(rows.validate().message(), "");
+        EXPECT_EQ(rows.num_rows(), owners.size());
+        for (const Entity entity : made) {
+            const auto row = static_cast<std::uint32_t>(std::ranges::find(owners, entity) - owners.begin());
+            EXPECT_EQ(rows.find(entity), row == owners.size() ? kNilRow : row) << entity.index();
+        }
+    }
+
+    EntityManager entities;
+    PagePool pool;
+    std::vector<Entity> made = create(entities, 6), owners;
+    alignas(kCacheLineBytes) float light[kCacheLineBytes / sizeof(float)] = {};
+    OwnedRows rows{schema_of<Lamp>(), entities, pool, {.remove_dead = [](void*, std::span<const Entity>) {}}};
+};
+
+TEST_F(ShownLamps, are_found_and_marked_where_they_are_new) {
+    std::uint64_t stamp = 1;
+    const auto expect_marked = [&](std::vector<Entity> shown, bool is_marked) {
+        rows.table().set_stamp(++stamp);
+        EXPECT_EQ(show(std::move(shown)).message(), "");
+        expect_shown();
+        EXPECT_EQ(rows.table().placed_stamp(0) == stamp, is_marked);
+    };
+    expect_marked({made[0], made[1]}, true);
+    expect_marked({made[0], made[1]}, false);
+    expect_marked({made[0], made[1], made[2]}, true);
+    expect_marked({made[0], made[3], made[2]}, true);
+    expect_marked({made[0], made[3]}, false);
+    expect_marked({made[3], made[0]}, true);
+}
+
+TEST_F(ShownLamps, that_are_refused_leave_none_and_others_are_shown_after_them) {
+    const std::vector<Entity> refused[] = {{made[2], made[3], made[2]}, {made[0], kNullEntity}, {kNullEntity, made[4]}};
+    for (const std::vector<Entity>& wrong : refused) {
+        EXPECT_EQ(show({made[0], made[1]}).message(), "");
+        EXPECT_FALSE(show(wrong));
+        owners.clear();
+        expect_shown();
+        EXPECT_EQ(show({made[4], made[2], made[3]}).message(), "");
+        expect_shown();
+    }
+}
+
 /// What can be wrong, where it is read: the rows, their owners, and what is known of deaths.
 TEST(OwnedRows, rows_that_cannot_be_loaded_are_none_whatever_is_wrong_and_can_be_loaded_again) {
     EntityManager entities, more_entities;
@@ -229,6 +286,33 @@ TEST(OwnedRows, rows_that_cannot_be_loaded_are_none_whatever_is_wrong_and_can_be
         ASSERT_TRUE(lamps.rows().load(sound));
         EXPECT_EQ(lamps.rows().find(owners[2]), 2u);
         EXPECT_EQ(lamps.rows().validate().message(), "");
+    }
+}
+
+/// A state may have rows of two entities with one index.
+TEST(OwnedRows, of_two_owners_with_one_index_the_living_one_is_found_after_loading_whichever_comes_first) {
+    EntityManager entities({.minimum_free_ids = 1});
+    PagePool pool;
+    Manager<Lamp> lamps(entities, pool);
+    const Entity old = *entities.create(), other = *entities.create();
+    entities.destroy(old);
+    Entity newer = *entities.create();
+    while (newer.index() != old.index()) entities.destroy(newer), newer = *entities.create();
+    ASSERT_TRUE(lamps.add(newer).ok() && lamps.add(other).ok());
+    Snapshot sound;
+    SnapshotWriter to(sound);
+    lamps.core().save(to);
+    const std::string path = "rows/owner";
+    for (const bool is_living_first : {true, false}) {
+        const Entity owners[] = {is_living_first ? newer : old, is_living_first ? old : newer};
+        const Snapshot state = shoal_test::with_part(
+            sound, path, [&](std::vector<std::byte>& bytes) { std::memcpy(bytes.data(), owners, sizeof owners); });
+        SnapshotReader from(state);
+        ASSERT_TRUE(lamps.core().load(from).ok());
+        EXPECT_EQ(lamps.core().rows().find(newer), is_living_first ? 0u : 1u);
+        EXPECT_FALSE(lamps.has(old));
+        lamps.core().settle({.stamp = 5});
+        EXPECT_TRUE(lamps.has(newer));
     }
 }
 

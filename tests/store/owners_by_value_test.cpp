@@ -45,6 +45,9 @@ TEST(OwnersByValue, lists_and_rows_are_what_a_map_says_after_every_change) {
             model.erase(entity);
         } else if (what < 9) {
             entities.destroy(entity);  // its rows stay
+        } else if (what == 9 && random.below(8) == 0) {
+            labels.clear();
+            model.clear();
         } else if (what == 9 && !entities.alive(entity)) {
             entity = *entities.create();
         } else if (what == 10 && random.below(4) == 0) {

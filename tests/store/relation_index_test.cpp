@@ -196,11 +196,13 @@ public:
         SnapshotWriter to(state);
         mirror_->save(to);
         mirror_ = make(ComponentMirror::Start::kRowsOfNow);
-        for (const bool is_complete : {false, true}) {
+        using enum ComponentMirror::Start;
+        for (const auto& [is_complete, otherwise] : {std::pair(false, kRowsOfNow), {false, kNoRows}, {true, kNoRows}}) {
             SnapshotReader from(state);
             const auto nothing = from.in(is_complete ? "" : "elsewhere");
-            const Result<bool> is_known = mirror_->load(from, ComponentMirror::Start::kNoRows);
+            const Result<bool> is_known = mirror_->load(from, otherwise);
             ASSERT_TRUE(is_known.ok() && *is_known == is_complete) << is_known.message();
+            ASSERT_TRUE(mirror_->added().empty() && mirror_->removed().empty() && mirror_->changed().empty());
         }
     }
 
