@@ -108,6 +108,23 @@ TEST_F(Arguments, values_of_newcomers_may_be_columns_of_their_table) {
     }
 }
 
+TEST_F(Arguments, values_of_newcomers_may_be_columns_of_a_table_that_loses_the_row_of_a_dead_one_to_them) {
+    const std::vector<Entity> made = create_targets(10);
+    const DatabaseTable& table = *database.find(made[0]).table;
+    const ComponentType mass = database.component<Mass>();
+    entities.destroy(made[2]);
+    Entity newer = *entities.create();
+    while (newer.index() != made[2].index()) newer = *entities.create();
+    ASSERT_EQ(table.num_rows(), 10u) << "the row of the dead one is still there";
+    const std::byte* const column[] = {table.table().column(table.first_column(mass)) + 2 * sizeof(float)};
+    const float expected = table.column<&Mass::value>(mass)[2];
+    const ComponentValues values[] = {{.component = mass, .columns = column}};
+    EXPECT_EQ(database.insert({&newer, 1}, database.archetype<Mass>(), 1, values)->num_added, 1u);
+    EXPECT_EQ(database.get<&Mass::value>(database.find(newer)), expected);
+    EXPECT_EQ(table.num_rows(), 9u);
+    EXPECT_EQ(database.validate().message(), "");
+}
+
 TEST_F(Arguments, values_of_a_call_may_be_columns_of_the_tables_that_it_changes) {
     struct Case {
         std::uint32_t count, step;

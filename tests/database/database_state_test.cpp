@@ -136,6 +136,25 @@ TEST_F(DatabaseState, every_owner_is_found_again_whatever_the_order_of_rows) {
     EXPECT_TRUE(other.has_row(others[0])) << "until it settles";
 }
 
+TEST_F(DatabaseState, the_dead_whose_rows_were_saved_gain_nothing_after_loading_and_go_at_the_settle) {
+    const std::vector<Entity> made = make_masses(20, 1);
+    entities.destroy(made[5]);
+    const Snapshot state = save(database);
+    database.settle({});
+    Database other(entities, pool);  // has seen all deaths until now
+    register_all(other);
+    for (Database* loaded : {&database, &other}) {
+        ASSERT_TRUE(load(*loaded, state));
+        const Result<AddCounts> counts = loaded->add(made, Velocity{});
+        EXPECT_EQ(counts->num_added, 19u);
+        EXPECT_EQ(counts->num_skipped, 1u);
+        EXPECT_FALSE(loaded->has<Velocity>(made[5]));
+        EXPECT_TRUE(loaded->has<Velocity>(made[6]));
+        loaded->settle({});
+        EXPECT_EQ(loaded->num_rows(), 19u);
+    }
+}
+
 TEST_F(DatabaseState, owners_that_have_a_row_or_cannot_have_one_are_refused) {
     const std::vector<Entity> made = make_masses(2'000, 1), others = make_masses(10, 2);
     const Snapshot sound = save(database);

@@ -737,6 +737,55 @@ TEST_F(Databases, matches_follow_new_archetypes_and_tables) {
     EXPECT_EQ(heavy.num_rows(), 10u);
 }
 
+TEST_F(Databases, a_match_visits_most_zones_in_the_order_of_tables_also_after_tables_have_gone) {
+    for (const Zone zone : {9u, 5u, 4u, 3u, 2u, 1u, 0u}) ASSERT_TRUE(database.insert(make(1)[0], zone, Mass{}));
+    const ComponentType mass = database.component<Mass>();
+    DatabaseMatch heavy(database, {&mass, 1});
+    const auto visited = [&] {
+        std::vector<Zone> zones;
+        heavy.refresh();
+        heavy.for_each_table(ZoneSet{0, 5}, [&](const DatabaseTable& table) { zones.push_back(table.zone()); });
+        return zones;
+    };
+    EXPECT_EQ(visited(), (std::vector<Zone>{5, 0}));
+    const std::uint64_t epoch = database.table_list_epoch();
+    database.clear_zone(9);
+    for (int i = 0; i < 40; ++i) database.settle({});
+    ASSERT_NE(database.table_list_epoch(), epoch);
+    EXPECT_EQ(visited(), (std::vector<Zone>{5, 0}));
+}
+
+TEST_F(Databases, a_change_of_several_types_counts_the_entities_that_gain_or_lose_any) {
+    std::vector<Entity> made(6);
+    ASSERT_TRUE((database.create<Velocity>(std::span(made).first(2), 0).ok()));
+    ASSERT_TRUE(database.create<Position>(std::span(made).last(4), 0).ok());
+    database.component<Mass>();
+    const ComponentChange gains_mass{.component = &schema_of<Mass>()},
+        loses_velocity{.component = &schema_of<Velocity>(), .removes = true},
+        loses_position{.component = &schema_of<Position>(), .removes = true};
+    ChangeCounts counts;
+    ASSERT_TRUE(database.change(made, std::array{gains_mass, loses_velocity}, counts));
+    EXPECT_EQ(counts.num_changed, 6u);
+    counts = {};
+    ASSERT_TRUE(database.change(made, std::array{gains_mass, loses_position}, counts));
+    EXPECT_EQ(counts.num_changed, 4u);
+    EXPECT_EQ(counts.num_left_out, 0u);
+}
+
+TEST_F(Databases, zones_that_were_visited_are_taken_once) {
+    EXPECT_TRUE(database.take_watched_zones().empty());
+    database.watch_zones(true);
+    database.note_visit(ZoneSet{3, 5});
+    database.note_visit(ZoneSet{4});
+    EXPECT_TRUE(database.watched_zones() == (ZoneSet{3, 4, 5}));
+    EXPECT_TRUE(database.take_watched_zones() == (ZoneSet{3, 4, 5}));
+    EXPECT_TRUE(database.take_watched_zones().empty());
+    database.note_visit(ZoneSet{4});
+    EXPECT_TRUE(database.watched_zones() == ZoneSet{4});
+    database.watch_zones(false);
+    EXPECT_TRUE(database.watched_zones().empty());
+}
+
 TEST_F(Databases, a_match_that_was_not_refreshed_ends_the_program) {
     const ComponentType mass = database.component<Mass>();
     DatabaseMatch heavy(database, {&mass, 1});

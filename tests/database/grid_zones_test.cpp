@@ -47,6 +47,7 @@ TEST(GridZones, positions_lie_in_their_tiles_and_outside_in_the_nearest) {
     EXPECT_EQ(grid.zone_of({-10, -20, NAN}), 100u) << "the third is not asked for";
     EXPECT_EQ(grid.zone_of({-10, -20, 0}, 2.5f), 100u);
     EXPECT_EQ(grid.zone_of({-10, -20, 0}, 2.6f), 112u);
+    EXPECT_EQ(grid.zone_of({-10, -20, 0}, NAN), 112u);
     const GridZones standing({.origin = {-1, 50, -3}, .tile_size = 1, .num_x = 4, .num_y = 4, .up = GridUp::kY});
     EXPECT_EQ(standing.zone_of({1.5f, 99, -1.5f}), 6u);
 }
