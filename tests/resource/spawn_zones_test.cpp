@@ -195,6 +195,12 @@ TEST_F(ZoneSpawn, only_a_single_vec3_is_a_place) {
     EXPECT_EQ(database.spawn_into_tiles(berth, "number", tiles).message(),
               "the field \"berth.number\" is no single vec3, and cannot say in which tile an entity lies");
     EXPECT_TRUE(database.spawn_into_tiles(berth, "place", tiles).ok());
+    EXPECT_TRUE(database.spawn_into_tiles(berth, "place", tiles).ok()) << "the same again";
+    GridZonesOptions larger = tiles.options();
+    larger.tile_size *= 2;
+    EXPECT_EQ(database.spawn_into_tiles(berth, "place", GridZones(larger)).message(),
+              "the database has tiles for \"berth.place\" already, and cannot have other ones for "
+              "\"berth.place\" too");
 }
 
 TEST_F(ZoneSpawn, another_component_type_called_zone_is_one_like_any_other) {
