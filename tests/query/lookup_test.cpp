@@ -117,6 +117,7 @@ TEST_P(Lookups, find_nothing_where_there_is_nothing) {
     EXPECT_TRUE(Lookup<&Hull::place>(directory).find(ships[2]) == nullptr);
     entities.destroy(ships[1]);
     EXPECT_EQ(length.find(ships[1]), nullptr) << "its row is still there";
+    EXPECT_EQ(Lookup<&Hull::length>::once(directory).find(ships[1]), nullptr);
     EXPECT_EQ(length.set(ships[1], 3).message(), "entity 2:1 is dead");
     EXPECT_EQ(length.set(ships[2], 3).message(), "entity 3:1 has no \"hull\"");
     EXPECT_EQ(length.set(kNullEntity, 3).message(), "entity null is no entity");

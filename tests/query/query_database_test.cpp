@@ -302,6 +302,34 @@ TEST_F(DatabaseQueries, a_zone_set_leaves_other_zones_alone) {
     EXPECT_EQ(all.num_rows(), 600u);
 }
 
+struct Barb {
+    std::uint32_t length = 0;
+};
+SHOAL_COMPONENT((Barb, many), length)
+
+TEST_F(DatabaseQueries, accesses_to_other_zones_are_apart_unless_they_name_values_after_the_first) {
+    database.component<Hull>();
+    const auto are_apart = [](const Access& written, const Access& read) {
+        const bool apart = !conflict(written.in(ZoneSet{1, 3}), read.in(ZoneSet{2}));
+        EXPECT_EQ(apart, !conflict(read.in(ZoneSet{2}), written.in(ZoneSet{1, 3})));
+        EXPECT_TRUE(conflict(written.in(ZoneSet{1, 2}), read.in(ZoneSet{2})));
+        EXPECT_TRUE(conflict(written, read.in(ZoneSet{2})));
+        return apart;
+    };
+    const auto hulls = [&](bool write) { return write ? writes<&Hull::mass>(database) : reads<&Hull::mass>(database); };
+    const auto barbs = [&](bool write) {
+        return write ? writes<&Barb::length>(database) : reads<&Barb::length>(database);
+    };
+    EXPECT_TRUE(are_apart(writes(database), reads(database)));
+    EXPECT_TRUE(are_apart(hulls(true), hulls(false)));
+    database.component<Barb>();
+    EXPECT_FALSE(are_apart(writes(database), reads(database))) << "these values lie in one table for all zones";
+    EXPECT_FALSE(are_apart(barbs(true), barbs(false)));
+    EXPECT_FALSE(are_apart(writes(database), barbs(false)));
+    EXPECT_FALSE(are_apart(barbs(true), reads(database)));
+    EXPECT_TRUE(are_apart(hulls(true), hulls(false)));
+}
+
 TEST_F(DatabaseQueries, a_kept_query_finds_archetypes_and_zones_that_came_later) {
     const auto hot = query<Read<&Position::heat>, Without<Rare>>(database);
     EXPECT_EQ(visited(hot).size(), 0u);

@@ -510,6 +510,34 @@ TEST_F(Sources, changed_since_of_a_join_visits_what_any_of_its_stores_says) {
     EXPECT_EQ(since(5), expected);
 }
 
+/// More columns than a loop remembers the stamps of.
+struct Nine {
+    std::uint32_t a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0, i = 0;
+};
+SHOAL_COMPONENT(Nine, a, b, c, d, e, f, g, h, i)
+
+TEST_F(Sources, changed_since_of_a_join_looks_at_each_of_many_columns) {
+    fill(100, {});
+    Manager<Nine> nines(entities, pool);
+    ASSERT_TRUE(nines.add(sea));
+    std::uint64_t stamp = 5;
+    const auto num_changed = [&](auto write) {
+        settle(++stamp);
+        nines.core().settle({nullptr, stamp});
+        write();
+        std::size_t count = 0;
+        query<Read<&Nine::a>, Read<&Nine::i>, Read<&Red::value>>(nines, reds)
+            .changed_since(stamp)
+            .for_each([&](std::uint32_t, std::uint32_t, std::uint32_t) { ++count; });
+        return count;
+    };
+    EXPECT_EQ(num_changed([] {}), 0u);
+    EXPECT_EQ(num_changed([&] { nines.set<&Nine::a>(nines.instance(sea[3]), 1); }), 100u);
+    EXPECT_EQ(num_changed([&] { nines.set<&Nine::i>(nines.instance(sea[3]), 1); }), 100u);
+    EXPECT_EQ(num_changed([&] { nines.set<&Nine::b>(nines.instance(sea[3]), 1); }), 0u) << "it is not read";
+    EXPECT_EQ(num_changed([&] { reds.set<&Red::value>(reds.instance(sea[3]), 1); }), 100u);
+}
+
 TEST_F(Sources, loops_over_joined_managers_ask_the_directory_that_these_are_in_for_changes) {
     fill(100, numbers(50, 60));
     ComponentDirectory directory(entities);
