@@ -155,10 +155,23 @@ public:
             }
         }
         using Hits = std::vector<std::pair<Entity, std::uint32_t>>;
-        Hits visited(all.begin(), all.end()), wanted(expected.begin(), expected.end());
-        std::sort(visited.begin(), visited.end()), std::sort(wanted.begin(), wanted.end());
-        ASSERT_EQ(visited, wanted);
+        const auto expect_same = [&] {
+            Hits visited(all.begin(), all.end()), wanted(expected.begin(), expected.end());
+            std::sort(visited.begin(), visited.end()), std::sort(wanted.begin(), wanted.end());
+            ASSERT_EQ(visited, wanted);
+        };
+        expect_same();
         ASSERT_GE(hits_.num_rows(), num_hits) << "it counts each value";
+        for (const bool is_live : {true, false}) {  // a copy in live zones is limited to others
+            const auto hits = is_live ? hits_now_ : hits_now_.in(kSomeZones);
+            const ZoneSet& zones = is_live ? live_.now() : kSomeZones;
+            all.clear(), expected.clear();
+            hits.for_each([&](Entity entity, std::uint32_t value) { all.emplace(entity, value); });
+            for (const auto& [entity, known] : known_)
+                for (const std::uint32_t value : known.hits)
+                    if (zones.contains(known.zone) && !known.is_inactive) expected.emplace(entity, value);
+            expect_same();
+        }
     }
     /// Writes one column of a few rows, and a value after the first, and looks for what was written since the settle.
     void expect_changed() {
@@ -295,6 +308,7 @@ private:
     Query<From<Database>, Read<&Hit::value>, Write<&Count::value>> counted_hits_{database_};
     LiveZones live_{{}};
     Query<From<Database>, With<Rare>, Read<&Count::value>, With<Still>> some_now_ = some_.in(live_);
+    Query<From<Database>, Write<&Hit::value>> hits_now_ = hits_.in(live_);
 };
 
 // req: F5-F7

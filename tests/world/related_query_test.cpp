@@ -281,6 +281,29 @@ TEST(SortedQueries, sort_by_every_type_of_number) {
               (Numbers{3, 0, 2, 1, 5, 6, 4}));
 }
 
+TEST(SortedQueries, sort_those_who_are_there_now_also_if_as_many_came_as_went) {
+    EntityManager entities;
+    World world(entities);
+    Manager<Sailor>& sailors = world.manager<Sailor>();
+    std::vector<Entity> made(6);
+    ASSERT_TRUE(entities.create(made));
+    for (std::size_t i = 0; i < 4; ++i) ASSERT_TRUE(sailors.add(made[i], {Rank::kLow, float(i), 0}));
+    const auto by_pay = world.query<Read<&Sailor::pay>>().sorted_by<&Sailor::pay>();
+    const auto sorted = [&] {
+        std::vector<Entity> sorted_now;
+        by_pay.for_each([&](Entity entity, float) { sorted_now.push_back(entity); });
+        return sorted_now;
+    };
+    using Entities = std::vector<Entity>;
+    EXPECT_EQ(sorted(), (Entities{made[0], made[1], made[2], made[3]}));
+    sailors.remove(made[3]);
+    ASSERT_TRUE(sailors.add(made[4], {Rank::kLow, 9, 0}));  // in the same row, and the order of keys is the same
+    EXPECT_EQ(sorted(), (Entities{made[0], made[1], made[2], made[4]}));
+    sailors.remove(made[0]);
+    ASSERT_TRUE(sailors.add(made[5], {Rank::kLow, 1.5f, 0}));
+    EXPECT_EQ(sorted(), (Entities{made[1], made[5], made[2], made[4]}));
+}
+
 TEST(SortedQueries, batches_of_sorted_rows_show_the_columns_of_each) {
     EntityManager entities;
     World world(entities);
