@@ -2,6 +2,7 @@
 
 #include "shoal/command/events.h"
 #include "shoal/job/row_ranges.h"
+#include "shoal/state/snapshot.h"
 #include "shoal/world/world.h"
 
 #include "support/testing.h"
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <cstring>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -121,6 +123,27 @@ TEST(Events, a_channel_that_was_asked_for_with_another_size_ends_with_its_users)
               "the events of channel \"bites\" have 8 bytes, not 4; give one of the two another name");
     world.events().end(**bites);
     EXPECT_TRUE(world.events().named("bites", 4).ok()) << "the refusal has made no user";
+}
+
+TEST(Events, a_channel_of_a_type_and_a_named_one_of_its_name_are_saved_apart_in_whatever_order_they_are_made) {
+    EntityManager entities;
+    World saved(entities), loaded(entities);
+    const auto named = [](World& world) {
+        return *world.events().named(detail::event_name<Note>(), sizeof(std::uint32_t));
+    };
+    saved.events<Note>().write({1, 2, 3});
+    const std::uint32_t number = 7;
+    named(saved)->append(std::as_bytes(std::span(&number, 1)));
+    Snapshot state;
+    SnapshotWriter to(state);
+    saved.events().save(to);
+    detail::EventLog* const log = named(loaded);
+    Events<Note>& notes = loaded.events<Note>();
+    SnapshotReader from(state);
+    ASSERT_TRUE(loaded.events().load(from).ok());
+    EXPECT_EQ(copy_of(notes.read()), (Notes{{1, 2, 3}}));
+    ASSERT_EQ(log->read().size(), sizeof number);
+    EXPECT_EQ(std::memcmp(log->read().data(), &number, sizeof number), 0);
 }
 
 TEST(Events, events_from_outside_of_passes_come_first) {

@@ -1,5 +1,7 @@
 // Queries of what came, went and changed since their loop ran last, against two lists that are compared by hand.
 
+#include "shoal/store/detail/component_mirror.h"
+#include "shoal/transform/transform.h"
 #include "shoal/world/world.h"
 #include "support/testing.h"
 #include "support/thread_pool_executor.h"
@@ -165,6 +167,34 @@ TEST_P(NotedQueries, read_all_of_the_component_type_as_schedules_know) {
 
 INSTANTIATE_TEST_SUITE_P(Stores, NotedQueries, ::testing::Bool(),
                          [](const auto& info) { return info.param ? "InManager" : "InDatabase"; });
+
+TEST(NotedParents, links_that_are_made_or_undone_are_noted_though_no_row_moves) {
+    EntityManager entities;
+    World world(entities);
+    std::vector<Entity> made(3);
+    ASSERT_TRUE(entities.create(made));
+    for (const Entity entity : made) world.commands().add(entity, Transform{});
+    world.settle();
+    ComponentMirror mirror(world.transforms(), schema_of<ChildOf>());
+    const auto expect_noted = [&](std::vector<Entity> added, std::vector<Entity> removed) {
+        world.settle();
+        mirror.compare();
+        EXPECT_TRUE(std::ranges::equal(mirror.added(), added));
+        EXPECT_TRUE(std::ranges::equal(mirror.removed(), removed));
+        for (int frame = 0; frame < 3; ++frame) world.step(0);  // what was written before has older stamps
+    };
+    expect_noted({}, {});
+    for (int round = 0; round < 2; ++round) {
+        world.commands().add(made[1], ChildOf{made[0]});
+        expect_noted({made[1]}, {});
+        expect_noted({}, {});
+        world.commands().add(made[2], ChildOf{made[1]});
+        world.commands().remove<ChildOf>(made[1]);
+        expect_noted({made[2]}, {made[1]});
+        world.commands().remove<ChildOf>(made[2]);
+        expect_noted({}, {made[2]});
+    }
+}
 
 }  // namespace
 }  // namespace noted_query_test

@@ -174,6 +174,24 @@ TEST(PassedCommands, come_after_those_of_their_pass_and_before_those_of_later_pa
     }
 }
 
+TEST(PassedCommands, that_add_a_component_disabled_or_enabled_do_so_each_by_itself) {
+    EntityManager entities;
+    World world(entities);
+    std::array<Entity, 4> fish;
+    ASSERT_TRUE(entities.create(fish).ok());
+    for (const Entity one : fish) ASSERT_TRUE(world.database().insert(one, 1, Spot{}).ok());
+    world.database().component<Hungry>();
+    const Schema& schema = schema_of<Hungry>();
+    for (std::size_t i = 0; i < fish.size(); ++i) {
+        const PassedPart part{
+            .component = &schema, .is_disabled = i % 2 == 0, .value_schema = &schema, .value = schema.default_image()};
+        give_command(world.directory(),
+                     {.kind = SavedCommandKind::kAdd, .pass = 1, .entity = fish[i], .parts = {&part, 1}});
+    }
+    world.settle();
+    for (std::size_t i = 0; i < fish.size(); ++i) EXPECT_EQ(world.database().has<Hungry>(fish[i]), i % 2 == 1) << i;
+}
+
 TEST(PassedCommands, refer_to_pending_entities_of_their_own_chunk_that_will_be_created_and_to_no_others) {
     EntityManager entities;
     World world(entities);
