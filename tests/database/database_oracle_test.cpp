@@ -132,7 +132,7 @@ private:
                     (*counts)[0] += numbers.size();
                     (*counts)[1] += entities_.alive(has.entity) ? 0 : numbers.size();
                 }
-        std::array<StoreStatistics, kNumComponents> held;
+        std::array<StoreStatistics, kNumComponents> held, reported;
         for (const std::size_t count : {kNumComponents, std::size_t(2)}) {  // also without room for all
             for (StoreStatistics& one : held) one.num_rows = one.num_dead_rows = 99;
             ASSERT_EQ(database_.statistics(std::span(held).first(count)), kNumComponents);
@@ -141,7 +141,11 @@ private:
                 const std::array<std::uint64_t, 2>& wanted = c < count ? all[c] : untouched;
                 ASSERT_EQ(held[c].num_rows, wanted[0]) << "component " << c;
                 ASSERT_EQ(held[c].num_dead_rows, wanted[1]) << "component " << c;
+                if (count == kNumComponents) continue;
+                ASSERT_EQ(held[c].index.used_bytes, c < count ? reported[c].index.used_bytes : 0) << "component " << c;
             }
+            reported = held;
+            held = {};
         }
         for (const ZoneStatistics& one : zone_statistics(database_)) {
             const std::array<std::uint64_t, 2> wanted = expected[{one.zone, one.component.number}];

@@ -453,6 +453,9 @@ TEST_F(Databases, what_is_set_or_enabled_in_place_carries_the_stamp_of_the_frame
     EXPECT_EQ(in_velocity(), "++++++---");
     EXPECT_EQ(in_mass(), "---");
     settle();
+    database.set<&Velocity::value>(database.find(out[2500]), {7, 8, 9});
+    EXPECT_EQ(in_velocity(), "------+++");
+    settle();
     EXPECT_TRUE(*database.remove<Asleep>(out[2500]));
     EXPECT_EQ(in_mass(), "--+") << "enabling counts as placing the row";
     settle();

@@ -86,6 +86,15 @@ TEST_F(Tables, a_table_that_stays_empty_goes_and_its_number_is_used_again) {
     change_rows(kept, false);
 }
 
+TEST_F(Tables, a_table_that_is_empty_now_and_then_stays) {
+    DatabaseTable& table = **tables.find_or_make(*types[1], 1);
+    for (int change = 0; change < 100; ++change) {
+        change_rows(table, change % 2 == 0);
+        for (int settle = 0; settle < 5; ++settle) EXPECT_FALSE(tables.settle_memory()) << change;
+    }
+    EXPECT_EQ(tables.find(*types[1], 1), &table);
+}
+
 TEST_F(Tables, are_what_a_map_says_after_every_change) {
     SCOPED_TRACE(seed_text());
     Random random(seed());

@@ -162,6 +162,12 @@ public:
         };
         expect_same();
         ASSERT_GE(hits_.num_rows(), num_hits) << "it counts each value";
+        all.clear();
+        hits_.with_inactive().for_each([&](Entity entity, std::uint32_t value) { all.emplace(entity, value); });
+        for (const auto& [entity, known] : known_)
+            for (std::size_t i = 0; known.is_inactive && i < known.hits.size(); ++i)
+                expected.emplace(entity, known.hits[i]);
+        expect_same();
         for (const bool is_live : {true, false}) {  // a copy in live zones is limited to others
             const auto hits = is_live ? hits_now_ : hits_now_.in(kSomeZones);
             const ZoneSet& zones = is_live ? live_.now() : kSomeZones;

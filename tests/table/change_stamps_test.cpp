@@ -35,6 +35,15 @@ TEST(ChangeStamps, a_mark_reaches_exactly_the_blocks_of_its_rows) {
     }
     EXPECT_EQ(stamps.written(0, 4), 9u);
     EXPECT_EQ(stamps.written(0, 0), 0u) << "no rows are no write";
+    stamps.set_now(50);
+    EXPECT_TRUE(stamps.mark_block(0, RowRange{kRowsPerStampBlock, 2 * kRowsPerStampBlock}));
+    EXPECT_EQ(stamps.written(0, 1), 50u);
+    EXPECT_FALSE(stamps.mark_block(0, RowRange{kRowsPerStampBlock, 2 * kRowsPerStampBlock + 1}));
+    const std::uint16_t first_column = 0;
+    EXPECT_TRUE(stamps.mark_only_block(&first_column + 1, 1, kRowsPerStampBlock));
+    EXPECT_FALSE(stamps.mark_only_block(&first_column + 1, 1, kRowsPerStampBlock + 1)) << "there are two blocks";
+    EXPECT_EQ(stamps.written(0, 0), 50u);
+    EXPECT_EQ(stamps.written(0, 3), 0u);
 }
 
 TEST(ChangeStamps, rows_that_come_count_for_every_column) {

@@ -211,29 +211,31 @@ TEST(Table, removing_moves_the_last_row_in_and_the_index_follows) {  // req: B17
 }
 
 TEST(Table, moving_or_removing_a_dead_row_leaves_the_newer_entity_on_its_index) {
-    PagePool pool;
-    const Schema schema = mixed_schema(Layout::kApart);
-    Table table(schema, pool);
-    RowIndex index(RowIndexKind::kPaged);
-    table.attach_index(&index);
-    const Entity other = make_entity(1, 1), newer = make_entity(7, 2), dead = make_entity(7, 1);
-    ASSERT_TRUE(table.reserve(3));
-    ASSERT_TRUE(index.reserve(3, 7));
-    table.append(std::array{other, newer, dead});
-    index.set(other, 0);
-    index.set(newer, 1);  // which displaces `dead`
-    table.swap(0, 2);
-    EXPECT_EQ(index.find(newer), 1u);
-    table.swap(0, 2);
-    EXPECT_EQ(index.find(newer), 1u);
-    expect_valid(table);
-    table.remove(0);
-    EXPECT_EQ(table.entities()[0], dead) << "it moved";
-    EXPECT_EQ(index.find(newer), 1u);
-    expect_valid(table);
-    table.remove(0);
-    EXPECT_EQ(index.find(newer), 0u);
-    expect_valid(table);
+    for (const RowIndexKind kind : {RowIndexKind::kPaged, RowIndexKind::kHash}) {
+        PagePool pool;
+        const Schema schema = mixed_schema(Layout::kApart);
+        Table table(schema, pool);
+        RowIndex index(kind);
+        table.attach_index(&index);
+        const Entity other = make_entity(1, 1), newer = make_entity(7, 2), dead = make_entity(7, 1);
+        ASSERT_TRUE(table.reserve(3));
+        ASSERT_TRUE(index.reserve(3, 7));
+        table.append(std::array{other, newer, dead});
+        index.set(other, 0);
+        index.set(newer, 1);  // which displaces `dead`
+        table.swap(0, 2);
+        EXPECT_EQ(index.find(newer), 1u);
+        table.swap(0, 2);
+        EXPECT_EQ(index.find(newer), 1u);
+        expect_valid(table);
+        table.remove(0);
+        EXPECT_EQ(table.entities()[0], dead) << "it moved";
+        EXPECT_EQ(index.find(newer), 1u);
+        expect_valid(table);
+        table.remove(0);
+        EXPECT_EQ(index.find(newer), 0u);
+        expect_valid(table);
+    }
 }
 
 TEST(Table, rows_of_an_identity_index_are_entity_indices_and_may_be_holes) {

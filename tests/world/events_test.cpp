@@ -125,6 +125,17 @@ TEST(Events, a_channel_that_was_asked_for_with_another_size_ends_with_its_users)
     EXPECT_TRUE(world.events().named("bites", 4).ok()) << "the refusal has made no user";
 }
 
+TEST(Events, a_named_channel_ends_with_the_last_of_its_users) {
+    EntityManager entities;
+    World world(entities);
+    detail::EventLog* const bites = *world.events().named("bites", 8);
+    ASSERT_EQ(*world.events().named("bites", 8), bites);
+    world.events().end(*bites);
+    EXPECT_FALSE(world.events().named("bites", 4).ok()) << "one of two users still has it";
+    world.events().end(*bites);
+    EXPECT_TRUE(world.events().named("bites", 4).ok()) << "it has ended";
+}
+
 TEST(Events, a_channel_of_a_type_and_a_named_one_of_its_name_are_saved_apart_in_whatever_order_they_are_made) {
     EntityManager entities;
     World saved(entities), loaded(entities);
