@@ -209,6 +209,22 @@ TEST(Blob, large_columns_start_on_the_alignment_of_the_header) {
     EXPECT_EQ(std::memcmp(notes.columns[0], numbers.data(), numbers.size() * 4), 0);
 }
 
+TEST(Blob, components_lie_in_the_order_in_which_they_were_added_one_by_one_or_by_column) {
+    BlobWriter writer;
+    const std::uint32_t note = add_type<Note>(writer), owners[] = {writer.add_entity({}), writer.add_entity({})};
+    const std::int32_t numbers[] = {2, 3};
+    const auto* const column = reinterpret_cast<const std::byte*>(numbers);
+    writer.add_component(note, owners[1], image_of(Note{1}));
+    writer.add_components(note, owners, {&column, 1});
+    writer.add_component(note, owners[0], image_of(Note{4}));
+    const Result<Blob> blob = Blob::load(*writer.write());
+    ASSERT_TRUE(blob) << blob.message();
+    const BlobComponents& notes = blob->component_types()[0];
+    EXPECT_TRUE(std::ranges::equal(notes.entity_index, std::vector<std::uint32_t>{1, 0, 1, 0}));
+    const std::int32_t wanted[] = {1, 2, 3, 4};
+    EXPECT_EQ(std::memcmp(notes.columns[0], wanted, sizeof wanted), 0);
+}
+
 // req: D10-D14
 TEST(Blob, one_jump_leads_past_each_component_type) {
     const std::vector<std::byte> bytes = sample_bytes();

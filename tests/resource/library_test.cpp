@@ -2,6 +2,7 @@
 
 #include "resource/samples.h"
 #include "shoal/base/file.h"
+#include "shoal/resource/detail/array_finder.h"
 #include "support/testing.h"
 
 #include <gtest/gtest.h>
@@ -120,6 +121,37 @@ TEST(Library, an_array_that_its_blob_does_not_have_has_no_values) {
     EXPECT_EQ(count_at(~std::uint64_t(3), 2), 0u);
     EXPECT_EQ(count_at(array.offset, 0xFFFFFFFF), 0u);
     EXPECT_EQ(count_at(array.offset + 1, 1), 0u) << "where no number can lie";
+}
+
+TEST(ArrayFinder, finds_the_arrays_of_loaded_resources_and_parts_of_them) {
+    ResourceLibrary library;
+    BlobArray<std::uint32_t> array, gone;
+    ASSERT_TRUE(library.load(named("kept", 1, &array)));
+    ASSERT_TRUE(library.load(named("gone", 1, &gone)));
+    ASSERT_TRUE(library.unload("gone"));
+    ASSERT_EQ(array.offset, gone.offset);
+    ArrayFinder arrays(library);
+    const Schema& schema = schema_of<Body>();
+    const Field& table = schema.fields()[static_cast<std::size_t>(schema.find_field("table"))];
+    for (int i = 0; i < 2; ++i) {
+        EXPECT_TRUE(arrays.has(array, FieldType::kUint32));
+        EXPECT_FALSE(arrays.has(array, FieldType::kFloat)) << "it has other elements";
+        EXPECT_NE(arrays.problem(schema, table).find("the resource \"kept\" does not have"), std::string::npos);
+        EXPECT_FALSE(arrays.has(gone, FieldType::kUint32)) << "though another resource has an array there";
+        EXPECT_NE(arrays.problem(schema, table).find("a resource that is not loaded"), std::string::npos);
+        EXPECT_TRUE(arrays.has(BlobArrayBase(), FieldType::kUint32));
+    }
+    const auto has_at = [&](std::uint64_t offset, std::uint32_t count) {
+        BlobArray<std::uint32_t> part = array;
+        part.offset += offset, part.count = count;
+        return arrays.has(part, FieldType::kUint32);
+    };
+    EXPECT_TRUE(has_at(0, 1));
+    EXPECT_TRUE(has_at(4, 1));
+    EXPECT_FALSE(has_at(2, 1)) << "that begins within an element";
+    EXPECT_FALSE(has_at(4, 2));
+    EXPECT_FALSE(has_at(8, 1));
+    EXPECT_FALSE(has_at(0, 3));
 }
 
 // req: D4-D5

@@ -445,6 +445,13 @@ TEST(ValueChange, values_of_an_enum_get_other_names) {
     const Status status = names.run();
     ASSERT_TRUE(status) << status.message();
     EXPECT_EQ(names.value("paint").to_text(), "\"red\"");
+    Conversion swapped({paint_of_version_1()}, {paint_of_version_1()});
+    convert_values(swapped.step, "paint", {.values = {{"red", "grey"}, {"grey", "red"}}});
+    for (const bool was_red : {true, false}) {
+        swapped.given("paint", std::uint16_t(was_red ? 300 : 2));
+        ASSERT_TRUE(swapped.run());
+        EXPECT_EQ(swapped.value("paint").to_text(), was_red ? "\"grey\"" : "\"red\"") << "each name changes once";
+    }
 }
 
 TEST(ValueChange, says_what_does_not_fit) {

@@ -5,6 +5,8 @@
 #include "shoal/database/grid_zones.h"
 
 #include "shoal/resource/blob_writer.h"
+#include "shoal/resource/detail/registry.h"
+#include "shoal/resource/migration.h"
 #include "shoal/resource/spawner.h"
 
 #include "support/database_fixture.h"
@@ -66,16 +68,18 @@ struct ZoneSpawn : ::testing::Test {
         writer.add_component(*type, entity, image_of(value));
     }
     std::uint32_t entity(std::uint32_t parent = kNoBlobEntity) { return writer.add_entity({.parent = parent}); }
-    Result<Spawned> spawn_all(const SpawnOptions& options = {}) {
-        Result<std::vector<std::byte>> bytes = writer.write();
-        if (!bytes) return bytes.status();
-        const Result<Blob> blob = Blob::load(*bytes);
-        if (!blob) return blob.status();
+    Result<Spawned> spawn_all(const SpawnOptions& options = {}, const ComponentRegistry* registry = nullptr) {
+        const Result<Blob> all = blob();
+        if (!all) return all.status();
         Store* stores[] = {&database};
-        Result<Spawned> spawned = spawn({shoal_test::Stores(entities, stores)}, *blob, options);
+        Result<Spawned> spawned = spawn({shoal_test::Stores(entities, stores), registry}, *all, options);
         const Status status = database.validate();
         EXPECT_TRUE(status.ok()) << status.message();
         return spawned;
+    }
+    Result<Blob> blob() {
+        Result<std::vector<std::byte>> bytes = writer.write();
+        return bytes ? Blob::load(*bytes) : Result<Blob>(bytes.status());
     }
     Zone zone_of(Entity entity) const {
         const DatabaseRow row = database.find(entity);
@@ -103,6 +107,45 @@ TEST_F(ZoneSpawn, a_source_can_disable_a_component) {
     EXPECT_FALSE(database.has<Moored>(spawned->entity(on))) << "each of two enableable types is told of its own";
     EXPECT_TRUE(database.has<Moored>(spawned->entity(off)));
     EXPECT_EQ(database.get<&Asleep::since>(database.find(spawned->entity(off))), 5u);
+}
+
+TEST_F(ZoneSpawn, a_component_is_disabled_by_an_older_name_of_its_type_too) {
+    ComponentRegistry registry;
+    registry.migrations<Asleep>().renamed_from("dozing");
+    const std::uint32_t on = entity(), off = entity();
+    for (const std::uint32_t owner : {on, off}) add(owner, Asleep{5});
+    add(off, SpawnDisabled{ComponentId("dozing")});
+    database.component<Asleep>();
+    const Result<Spawned> spawned = spawn_all({}, &registry);
+    ASSERT_TRUE(spawned) << spawned.message();
+    EXPECT_TRUE(database.has<Asleep>(spawned->entity(on)));
+    EXPECT_FALSE(database.has<Asleep>(spawned->entity(off)));
+}
+
+TEST_F(ZoneSpawn, the_entities_of_a_part_have_their_own_zones_and_disabled_components) {
+    const std::uint32_t sea = entity(), other = entity(), reef = entity(sea), off = entity();
+    for (const std::uint32_t owner : {sea, other, reef, off}) add(owner, Mass{float(owner)}), add(owner, Asleep{owner});
+    add(sea, SpawnZone{7});
+    add(other, SpawnZone{8});
+    for (const std::uint32_t owner : {sea, off}) add(owner, SpawnDisabled{ComponentId("asleep")});
+    database.component<Asleep>();
+    const Result<Blob> all = blob();
+    ASSERT_TRUE(all) << all.message();
+    Store* stores[] = {&database};
+    const std::uint32_t which[] = {reef, off};
+    for (const Zone given : {kNoZone, Zone(6)}) {
+        const Result<Spawned> part = spawn_part({shoal_test::Stores(entities, stores)}, *all, which,
+                                                {.copies = 2, .zone = given, .fail_on_unknown = true});
+        ASSERT_TRUE(part) << part.message();
+        for (std::uint32_t copy = 0; copy < 2; ++copy) {
+            const Entity first = part->entity(0, copy), second = part->entity(1, copy);
+            EXPECT_EQ(zone_of(first), 7u) << "that of its parent, which is not in the part";
+            EXPECT_EQ(zone_of(second), given == kNoZone ? 2u : 6u);
+            EXPECT_TRUE(database.has<Asleep>(first));
+            EXPECT_FALSE(database.has<Asleep>(second));
+            EXPECT_EQ(database.get<&Asleep::since>(database.find(second)), off);
+        }
+    }
 }
 
 TEST_F(ZoneSpawn, the_zone_that_a_source_names_is_that_of_the_entity_and_its_children) {

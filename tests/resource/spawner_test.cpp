@@ -321,6 +321,78 @@ TEST_F(Spawn, a_blob_of_roots_has_no_parents) {
     EXPECT_EQ(spawned->roots().size(), 2u);
 }
 
+// --- parts -----------------------------------------------------------------------------------------------------------
+
+TEST_F(Spawn, a_part_has_the_components_of_its_entities_and_refers_to_no_others) {
+    const auto part_of = [&](std::span<const std::uint32_t> which, const SpawnOptions& options) {
+        return spawn_part({shoal_test::Stores(entities, targets), &registry}, blob, which, options);
+    };
+    const std::uint32_t which[] = {0, 2, 4};
+    const Result<Spawned> part = part_of(which, {.copies = 2});
+    ASSERT_TRUE(part) << part.message();
+    EXPECT_EQ(part->num_blob_entities(), 3u);
+    EXPECT_EQ(entities.num_alive(), 6u);
+    EXPECT_TRUE(std::ranges::equal(part->roots(), std::vector<std::uint32_t>{0, 1})) << "the parent of 2 is missing";
+    EXPECT_TRUE(std::ranges::equal(stones.parents, std::vector<std::uint32_t>{kNoBlobEntity, kNoBlobEntity, 1}));
+    EXPECT_EQ(part->num_components(), 12u);
+    EXPECT_EQ(part->find("a"), kNullEntity) << "a part keeps no names";
+    EXPECT_EQ(bodies.num_batches, 0) << "none of them has one";
+    ASSERT_EQ(stones.rows.size(), 4u);
+    ASSERT_EQ(notes.rows.size(), 4u);
+    ASSERT_EQ(markers.rows.size(), 4u);
+    for (std::uint32_t copy = 0; copy < 2; ++copy) {
+        const std::size_t row = 2 * copy;
+        EXPECT_EQ(stones.rows[row].owner, part->entity(1, copy));
+        EXPECT_EQ(stones.row_as<Stone>(row).position, (Vec3{0.1f, -2, 3}));
+        EXPECT_EQ(stones.row_as<Stone>(row).target, part->entity(2, copy)) << "the last entity of the blob";
+        EXPECT_EQ(stones.rows[row + 1].owner, part->entity(0, copy));
+        EXPECT_EQ(stones.row_as<Stone>(row + 1).target, kNullEntity);
+        for (std::size_t i = 0; i < 2; ++i) {
+            EXPECT_EQ(notes.rows[row + i].owner, part->entity(2, copy));
+            EXPECT_EQ(notes.row_as<Note>(row + i).number, i == 0 ? 11 : 13);
+            EXPECT_EQ(markers.rows[row + i].owner, part->entity(i == 0 ? 2 : 0, copy));
+        }
+    }
+    const Result<Spawned> alone = part_of(std::span(which).subspan(1, 1), {});
+    ASSERT_TRUE(alone) << alone.message();
+    ASSERT_EQ(stones.rows.size(), 5u);
+    EXPECT_EQ(stones.rows[4].owner, alone->entity(0));
+    EXPECT_EQ(stones.row_as<Stone>(4).target, kNullEntity) << "its target is not in this part";
+    EXPECT_EQ(alone->num_components(), 1u);
+}
+
+/// A store of two component types, which takes what comes and counts.
+struct TwoTypes final : Store {
+    std::span<const Schema* const> schemas() const override { return both; }
+    Status spawn(const SpawnBatch&) override { return ++num_batches, Status(); }
+    void begin_spawn() override { ++num_begun; }
+    Status finish_spawn() override { return ++num_finished, Status(); }
+    void drop(std::span<const Entity>) override { ++num_drops; }
+    void settle(const SettleContext&) override {}
+    std::span<const Table* const> tables() const override { return {}; }
+    std::size_t statistics(std::span<StoreStatistics>) const override { return 0; }
+
+    const Schema* both[2] = {&schema_of<Stone>(), &schema_of<Body>()};
+    int num_batches = 0, num_begun = 0, num_finished = 0, num_drops = 0;
+};
+
+TEST_F(Spawn, a_store_that_waits_for_another_batch_is_finished_when_a_store_between_fails) {
+    TwoTypes first_and_last;  // stones come first in spawn order, bodies last
+    targets = {&first_and_last, &notes, &markers};
+    notes.is_full = true;
+    ASSERT_FALSE(run());
+    EXPECT_EQ(first_and_last.num_batches, 1);
+    EXPECT_EQ(first_and_last.num_begun, 1);
+    EXPECT_EQ(first_and_last.num_finished, 1);
+    EXPECT_EQ(first_and_last.num_drops, 1);
+    EXPECT_EQ(entities.num_alive(), 0u);
+    notes.is_full = false;
+    ASSERT_TRUE(run());
+    EXPECT_EQ(first_and_last.num_batches, 3);
+    EXPECT_EQ(first_and_last.num_begun, 2);
+    EXPECT_EQ(first_and_last.num_finished, 2) << "once for both batches";
+}
+
 TEST(SpawnRandom, random_blobs_reach_their_stores) {
     SCOPED_TRACE(shoal_test::seed_text());
     Random seeds(shoal_test::seed());
