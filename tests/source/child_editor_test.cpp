@@ -209,6 +209,18 @@ TEST_F(ManyChildren, later_changes_see_earlier_ones) {
               ".\n./a\n./a/z \"third\"\n./b \"fifth\"\n./b/x \"second\"\n./b/x/deep \"fourth\"\n./b/y\n");
 }
 
+TEST_F(ManyChildren, nothing_below_what_was_deleted_is_found) {
+    file("tree.sjson", R"(components = { glow = {} } children = { k = { children = { q = {} } }
+        a = { children = { b = { children = { c = { children = { d = {} } } } } } } })");
+    for (const char* gone : {"b", "c", "d", "b/c", "c/d", "a/b/c/d"}) {
+        const std::size_t num_before = diagnostics.num_warnings();
+        file("x.sjson",
+             concat(R"(prefab = "tree" deleted_children = ["q" "a"] modified_children = { ")", gone, R"(" = {} })"));
+        EXPECT_EQ(outline("x.sjson"), ". glow{}\n./k\n");
+        EXPECT_EQ(diagnostics.num_warnings(), num_before + 1) << gone << "\n" << diagnostics.format();
+    }
+}
+
 TEST_F(ManyChildren, of_several_with_one_key_the_first_that_is_left_is_taken) {
     const auto twins = [](int) { return "children = { twin = {} }"; };
     file("tree.sjson", concat("children = ", entries(20, [](int i) { return concat('k', i); }, twins)));
@@ -251,6 +263,14 @@ TEST_F(ManyChildren, a_reference_finds_a_guid_in_either_case) {
     file("x.sjson", concat("components = { link = { to = \"", upper_child, "\" } } children = [ { _guid = \"", child,
                            "\" components = { link = { to = \"../", upper_child, "\" } } } ]"));
     EXPECT_TRUE(compiled("x.sjson").ok()) << diagnostics.format();
+    for (std::size_t i = 0; i < child.size(); ++i) {
+        if (child[i] == upper_child[i]) continue;
+        std::string one_letter = child;
+        one_letter[i] = upper_child[i];
+        file("y.sjson",
+             concat("entities = { ", child, " = {} a = { components = { link = { to = \"", one_letter, "\" } } } }"));
+        EXPECT_TRUE(compiled("y.sjson").ok()) << one_letter << "\n" << diagnostics.format();
+    }
 }
 
 }  // namespace

@@ -94,11 +94,12 @@ TEST_F(Compiler, component_types_lie_in_spawn_order_then_by_name) {  // req: D27
 
 TEST_F(Compiler, overrides_change_only_what_they_name) {  // req: G1 D4
     file("lamp.sjson",
-         "components = { transform = { position = [1 2 3] scale = [2 2 2] } glow = { power = 5 hue = 4 } }");
+         "components = { transform = { position = [1 2 3] scale = [2 2 2] } glow = { power = 5 hue = 4 knots = [1 2 3] "
+         "} }");
     file("x.sjson", R"(entities = {
         a = { prefab = "lamp" }
         b = { prefab = "lamp" modified_components = { transform = { position = { y = 9 } } glow = { hue = 1 } } }
-        c = { prefab = "lamp" modified_components = { glow = { power = null } } }
+        c = { prefab = "lamp" modified_components = { glow = { power = null knots = null } } }
         d = { prefab = "lamp" }
     })");
     const Blob x = blob("x.sjson");
@@ -109,6 +110,9 @@ TEST_F(Compiler, overrides_change_only_what_they_name) {  // req: G1 D4
     EXPECT_EQ(value<std::int8_t>(x, "glow", "hue", 1), 1);
     EXPECT_EQ(value<float>(x, "glow", "power", 2), 1) << "null is the default of the schema";
     EXPECT_EQ(value<float>(x, "glow", "power", 3), 5);
+    const auto knots = [&](std::size_t row) { return value<std::array<float, 3>>(x, "glow", "knots", row); };
+    EXPECT_EQ(knots(1), (std::array<float, 3>{1, 2, 3}));
+    EXPECT_EQ(knots(2), (std::array<float, 3>{})) << "all elements of an array";
     schema(
         "components = { rope = { fields = { to = entity  length = float  name = { type = fixed_string capacity = 8 } } "
         "} }");
@@ -139,6 +143,20 @@ TEST_F(Compiler, an_empty_mapping_changes_no_pairs) {
     EXPECT_EQ(value<BlobArrayBase>(x, "loot", "names", 0).count, 2u);
     EXPECT_EQ(value<BlobArrayBase>(x, "loot", "counts", 1).count, 0u);
     EXPECT_EQ(value<BlobArrayBase>(x, "loot", "names", 1).count, 0u);
+}
+
+TEST_F(Compiler, keys_of_pairs_are_integers_of_any_size) {
+    schema(R"(components = { table = { fields = { ids = { type = blob_array of = uint64 }
+        names = { type = blob_array of = string_id  keys = ids } } } })");
+    file("x.sjson", R"(components = { table = { names = { 7 = "a"  9223372036854775807 = "b"
+        9223372036854775808 = "c"  18446744073709551615 = "d" } } })");
+    const Blob x = blob("x.sjson");
+    const std::span<const std::byte> ids = x.array(value<BlobArrayBase>(x, "table", "ids"), FieldType::kUint64);
+    const std::uint64_t wanted[] = {7, (std::uint64_t(1) << 63) - 1, std::uint64_t(1) << 63, ~std::uint64_t(0)};
+    ASSERT_EQ(ids.size(), sizeof wanted);
+    EXPECT_EQ(std::memcmp(ids.data(), wanted, sizeof wanted), 0);
+    file("y.sjson", R"(components = { table = { names = { 18446744073709551616 = "e" } } })");
+    EXPECT_NE(errors("y.sjson").find("field \"ids\": this is a string"), std::string::npos) << diagnostics.format();
 }
 
 TEST_F(Compiler, a_component_of_one_field_can_be_its_value) {
@@ -515,6 +533,7 @@ TEST_F(Compiler, what_no_schema_knows_is_kept_as_text_counted_and_named_in_a_war
          "} }");
     const Result<CompiledSource> second = compiled("y.sjson");
     ASSERT_TRUE(second.ok()) << diagnostics.format();
+    EXPECT_EQ(second->num_warnings, 2u) << "those of this compilation";
     const Result<Blob> y = Blob::load(second->blob);
     std::string texts;
     for (std::uint32_t i = 0; i < y->num_kept_texts(); ++i) append_text(texts, y->kept_text(i).text);
@@ -522,6 +541,10 @@ TEST_F(Compiler, what_no_schema_knows_is_kept_as_text_counted_and_named_in_a_war
     const std::string told = diagnostics.format();
     EXPECT_NE(told.find("y.sjson:2:8: warning: kept 2 values of \"layer\""), std::string::npos) << told;
     EXPECT_NE(told.find("base.sjson:2:25: warning: kept 2 values of \"halo\""), std::string::npos) << told;
+    file("z.sjson", "components = { magic = {} spell = {} } children = { a = { components = { magic = {} } } }");
+    const Result<CompiledSource> third = compiled("z.sjson");
+    ASSERT_TRUE(third.ok()) << diagnostics.format();
+    EXPECT_EQ(third->num_kept_components, 3u) << "of both types";
 }
 
 TEST_F(Compiler, ignored_keys_are_dropped_beside_the_fields_but_never_inside_data) {
@@ -674,6 +697,17 @@ TEST_F(Compiler, a_function_makes_bytes_of_the_merged_component_without_a_schema
         << diagnostics.format();
 }
 
+TEST_F(Compiler, a_function_finds_no_entity_by_a_name_that_several_have) {
+    int num_calls = 0;
+    ASSERT_TRUE(registry.set_bytes_compile_function("song", compile_song, &num_calls, 0).ok());
+    file("x.sjson", R"(entities = { a = { components = { song = { notes = [] after = "twin" } } }
+        b = { name = "twin" } c = { name = "twin" } })");
+    const Blob x = blob("x.sjson");
+    const auto bytes = value<BlobArray<std::uint8_t>>(x, "song", "bytes");
+    ASSERT_EQ(bytes.count, 1u);
+    EXPECT_EQ(x.array(bytes, FieldType::kUint8)[0], std::byte(0xFF)) << "none, as no entity has that place";
+}
+
 TEST_F(Compiler, a_function_without_a_schema_is_an_error) {
     int num_calls = 0;
     ASSERT_TRUE(registry.set_compile_function("flame", compile_sum, &num_calls).ok());
@@ -710,14 +744,25 @@ TEST_F(Compiler, the_other_byte_order_holds_the_same) {  // req: D1 D31
     EXPECT_TRUE(*swapped == little->blob);
 }
 
+TEST_F(Compiler, each_entity_has_the_line_of_its_own_file) {
+    file("x.sjson", concat("entities = {\n a = {}\n b = { prefab = \"p\" }\n c = {}\n}\n", std::string(100, '\n')));
+    file("p.sjson", concat(std::string(50, ' '), "\n\nchildren = {\n d = {}\n\n e = {} }"));
+    const Blob x = blob("x.sjson");
+    std::string places;
+    for (std::uint32_t i = 0; i < x.num_entities(); ++i)
+        append_text(places, concat(x.source_file(i), ':', x.source_line(i), ' '));
+    EXPECT_EQ(places, "x.sjson:2 x.sjson:3 x.sjson:4 p.sjson:4 p.sjson:6 ");
+}
+
 TEST_F(Compiler, dependencies_go_into_the_blob) {  // req: G12
-    file("x.sjson", R"(prefab = "lamp" components = { glow = { mesh = "m/a" } })");
+    file("x.sjson", R"(prefab = "lamp" components = { glow = { mesh = "m/a" } } children = { a = { components = {
+            glow = { mesh = "" } } } })");
     file("lamp.json", "{}");
     const Blob x = blob("x.sjson");
     std::string text;
     for (const BlobDependency& dependency : x.dependencies())
         append_text(text, concat(static_cast<int>(dependency.kind), ' ', x.string(dependency.path), '\n'));
-    EXPECT_EQ(text, "2 m/a\n1 x.sjson\n4 lamp.sjson\n3 lamp.json\n1 lamp.json\n");
+    EXPECT_EQ(text, "2 m/a\n1 x.sjson\n4 lamp.sjson\n3 lamp.json\n1 lamp.json\n") << "an empty name is no file";
 }
 
 TEST_F(Compiler, check_finds_the_same_errors_and_makes_no_blob) {

@@ -768,6 +768,16 @@ TEST_F(Composer, what_is_null_or_repeated_means_what_it_says) {
     EXPECT_NE(text.find("y.sjson:2:22: error: there is already an entity \"k1\" here"), std::string::npos) << text;
     EXPECT_NE(text.find("tree.sjson:1:87: note: the other is here"), std::string::npos) << text;
     EXPECT_EQ(diagnostics.num_errors(), 1u) << diagnostics.format();
+    file("w.sjson", "children = [ { id = a }\n{ id = a }\n{ id = b }\n{ id = c }\n{ id = b }\n{ id = c } ]");
+    const std::string before = diagnostics.format();
+    options.compose.read.bare_texts = true;
+    EXPECT_TRUE(composed("w.sjson"));
+    const std::string doubles = messages_since(before);
+    for (const char* place : {"w.sjson:2:8: error: there is already an entity \"a\" here",
+                              "w.sjson:5:8: error: there is already an entity \"b\" here",
+                              "w.sjson:6:8: error: there is already an entity \"c\" here"})
+        EXPECT_NE(doubles.find(place), std::string::npos) << place << "\n" << doubles;
+    EXPECT_EQ(diagnostics.num_errors(), 4u) << "each once";
 }
 
 TEST_F(Composer, keys_of_levels_are_not_ignored_in_entities_and_versions_stand_at_the_top) {
@@ -797,6 +807,27 @@ TEST_F(Composer, an_older_name_of_a_type_finds_its_components) {
     file("z.sjson", "prefab = \"one\"\nmodified_components = { gleam = { power = 3 } }\n");
     EXPECT_TRUE(compiled("z.sjson").ok()) << diagnostics.format();
     EXPECT_EQ(diagnostics.num_warnings(), 1u) << diagnostics.format();
+}
+
+TEST_F(Composer, a_composition_that_was_moved_is_all_there) {
+    file("lamp.sjson", "components = { glow = {} }");
+    file("level.sjson", "sky = 1 _versions = { glow = 1 } entities = { a = { prefab = \"lamp\" } }");
+    file("entity.sjson", "components = { other = {} }");
+    options.rules.keep_unknown_fields = true;
+    std::optional<Composition> level = composed("level.sjson"), assigned = composed("entity.sjson");
+    ASSERT_TRUE(level && assigned) << diagnostics.format();
+    const std::uint32_t num_layers = level->num_shared_layers();
+    Composition moved = std::move(*level);
+    const auto is_whole = [&](const Composition& composition) {
+        return composition.is_level() && composition.num_shared_layers() == num_layers &&
+               composition.entities().size() == 1 && composition.entities()[0].entity->key == "a" &&
+               composition.types().size() == 1 && composition.types()[0] == "glow" &&
+               composition.other_keys().size() == 1 && composition.versions().size() == 1 &&
+               composition.dependencies().size() == 3 && composition.source_name(1) == "level.sjson";
+    };
+    EXPECT_TRUE(is_whole(moved));
+    *assigned = std::move(moved);
+    EXPECT_TRUE(is_whole(*assigned));
 }
 
 TEST_F(Composer, a_component_in_a_file_is_changed_by_another_file_and_a_missing_one_is_told_once) {

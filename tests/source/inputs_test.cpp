@@ -34,6 +34,7 @@ public:
 
     bool exists(const std::string& path) const override { return texts_.exists(path); }
     Result<std::string> read(const std::string& path) override {
+        if (path == unreadable) return Status::error("cannot read it");
         Result<std::string> text = texts_.read(path);
         if (path == changes_while_read) add(path, "components = { glow = { power = 9 } }");
         return text;
@@ -49,7 +50,7 @@ public:
     std::int64_t now_ns() const override { return now; }
 
     std::int64_t now = 100 * kSecond;
-    std::string changes_while_read;
+    std::string changes_while_read, unreadable;
     std::map<std::string, std::string> links;
 
 private:
@@ -365,6 +366,24 @@ TEST_F(Inputs, stamps_spare_reading_but_not_those_of_files_that_were_young) {
     told.know("a", told.stamp_for("a", content_hash("six"), files.now), content_hash("six"));
     EXPECT_FALSE(told.stamp_for("a", content_hash("one"), files.now - 6 * kSecond)) << "that was another content";
     EXPECT_EQ(reads(told), 0u);
+}
+
+TEST_F(Inputs, a_file_that_could_not_be_read_is_read_when_it_has_its_old_stamp_again) {
+    files.add("a", "one");
+    files.now += 10 * kSecond;
+    InputFiles looked(files);
+    EXPECT_EQ(looked.hash("a"), content_hash("one"));
+    files.add("a", "three");
+    files.unreadable = "a";
+    files.now += 10 * kSecond;
+    looked.look_again();
+    EXPECT_EQ(looked.hash("a"), 0u);
+    files.unreadable.clear();
+    files.now -= 20 * kSecond;
+    files.add("a", "one");  // moved back, with the time of its last change
+    files.now += 30 * kSecond;
+    looked.look_again();
+    EXPECT_EQ(looked.hash("a"), content_hash("one"));
 }
 
 /// Edits of any kind, in files that searches find, pass by, and do not find.

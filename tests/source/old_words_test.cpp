@@ -51,6 +51,11 @@ TEST_F(OldWords, data_are_properties_and_the_warning_says_so_with_its_place) {
     ASSERT_TRUE(now.ok()) << diagnostics.format();
     EXPECT_EQ(diagnostics.num_warnings(), 4u) << "no more of them";
     EXPECT_EQ(dump_of(old->blob), dump_of(now->blob));
+    schema("components = { lamp = { fields = { crew = float } } }");
+    file("keyed.sjson", "components = { data = { _type = \"lamp\"  data = { crew = 4 } } }");
+    file("z.sjson", "prefab = \"keyed\"  modified_components = { data = { data = { crew = 5 } } }");
+    ASSERT_TRUE(compiled("z.sjson").ok()) << diagnostics.format();
+    EXPECT_EQ(diagnostics.num_warnings(), 4u) << "a component of another type may have that key";
     schema("components = { data = { fields = { crew = float } } }");
     file("y.sjson", "components = { data = { crew = 4 } }");
     const Result<CompiledSource> own = compiled("y.sjson");

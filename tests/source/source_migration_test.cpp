@@ -310,6 +310,15 @@ TEST_F(OldSources, change_the_keys_of_pairs_with_their_values) {
     EXPECT_EQ(values("change.sjson"), "{loot={names=[gems] counts=[7]}}\n");
 }
 
+TEST_F(OldSources, change_all_elements_of_an_array) {
+    schema(R"(components = { rack = { version = 2  migrations = [ { from = 1  rename = { slots = shelves } } ]
+        fields = { shelves = { type = int16 array = 3 }  width = float } } })");
+    older("components = { rack = { fields = { slots = { type = int16 array = 3 }  width = float } } }");
+    file("newest.sjson", "_versions = { rack = 2 } components = { rack = { shelves = [1 2 3]  width = 4 } }");
+    file("change.sjson", "prefab = \"newest\" modified_components = { rack = { slots = [7 8 9] } }");
+    EXPECT_EQ(values("change.sjson"), "{rack={shelves=[7 8 9] width=4}}\n");
+}
+
 TEST_F(OldSources, keep_their_references) {
     schema(R"(components = { leash = { version = 2
         migrations = [ { from = 1  rename = { dog = pet }  remove = [length] } ]

@@ -220,6 +220,10 @@ TEST(Yaml, depth_is_limited_also_through_aliases) {
         << "the deepest of its values counts, wherever it stands";
     EXPECT_EQ(refused("[&a [[]], [[*a]]]", {.max_depth = 4}),
               "1:13: lists and mappings are nested deeper than 4 levels; flatten the data");
+    EXPECT_TRUE(YamlReading("[&a [[]], &b [*a], *b]", {.max_depth = 4}).document.ok());
+    EXPECT_EQ(refused("[&a [[]], &b [*a], [*b]]", {.max_depth = 4}),
+              "1:21: lists and mappings are nested deeper than 4 levels; flatten the data")
+        << "an alias is as deep as what it repeats";
     EXPECT_FALSE(YamlReading(std::string(shoal_test::kMillion, '[')).document.ok());
     std::string block;
     for (int i = 0; i < 3000; ++i) append_text(block, concat(std::string(static_cast<std::size_t>(i), ' '), "a:\n"));
