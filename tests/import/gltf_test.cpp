@@ -250,9 +250,30 @@ TEST_F(Gltf, nodes_that_are_not_visible_are_inactive) {
     EXPECT_EQ(diagnostics.num_warnings(), 0u) << diagnostics.format();
 }
 
+TEST_F(Gltf, extras_say_again_what_the_node_itself_says_but_not_what_another_node_says) {
+    const std::string hidden = R"("extensions": { "KHR_node_visibility": { "visible": false } })";
+    EXPECT_EQ(outline_of(concat(R"("nodes": [ { "name": "a", "extras": { "inactive": {} }, )", hidden,
+                                R"( }, { "name": "b", "extras": { "inactive": {} } } ])")),
+              ". \"ship.gltf\" transform{}\n./a \"a\" transform{} inactive{}\n./b \"b\" transform{} inactive{}\n");
+    EXPECT_NE(diagnostics.format().find("warning: the node itself gives the entity \"inactive\""), std::string::npos)
+        << diagnostics.format();
+    EXPECT_EQ(diagnostics.num_warnings(), 1u) << diagnostics.format();
+}
+
+TEST_F(Gltf, a_component_that_names_a_file_is_not_checked_whatever_comes_after_it) {
+    schema(
+        "components = { visual = { in_file = true  fields = { size = float } }  sound = { fields = { hum = float } } "
+        "}");
+    const GltfOptions with{.resource = "ship.gltf", .rules = &options.rules};
+    for (const char* extras :
+         {R"("visual": "big", "sound": { "hum": 1 })", R"("sound": { "hum": 1 }, "visual": "big")"})
+        EXPECT_TRUE(import(concat(R"("nodes": [ { "name": "a", "extras": { )", extras, " } } ]"), with))
+            << diagnostics.format();
+}
+
 TEST_F(Gltf, a_scale_of_0_hides_a_node_or_makes_it_flat) {
     EXPECT_EQ(outline_of(R"("skins": [ { "joints": [4] } ], "nodes": [ { "name": "a", "scale": [0, 0, 0] },
-                  { "name": "b", "scale": [2, 0, 1] }, { "name": "c", "matrix": [0,0,0,0,0,0,0,0,0,0,0,0,5,6,7,1] },
+                  { "name": "b", "scale": [2, 1e-40, 1] }, { "name": "c", "matrix": [0,0,0,0,0,0,0,0,0,0,0,0,5,6,7,1] },
                   { "name": "d", "skin": 0 }, { "name": "e", "scale": [0, 0, 0] } ])"),
               ". \"ship.gltf\" transform{}\n./a \"a\" transform{} inactive{}\n./b \"b\" transform{scale=[2 2e-05 1]}\n"
               "./c \"c\" transform{position=[5 6 7]} inactive{}\n"
@@ -310,6 +331,11 @@ TEST_F(Gltf, a_scene_is_chosen_by_name_or_index) {
                                    "nodes": [ { "name": "sun" }, { "name": "moon" } ])";
     EXPECT_EQ(outline_of(members, {.scene = "1"}), ". transform{}\n./moon \"moon\" transform{}\n");
     EXPECT_EQ(outline_of(members, {.scene = "day"}), ". \"day\" transform{}\n./sun \"sun\" transform{}\n");
+    EXPECT_EQ(outline_of(R"("scenes": [ { "name": "1", "nodes": [0] }, { "nodes": [1] } ],
+                            "nodes": [ { "name": "sun" }, { "name": "moon" } ])",
+                         {.scene = "1"}),
+              ". \"1\" transform{}\n./sun \"sun\" transform{}\n")
+        << "a name comes before an index";
     EXPECT_EQ(outline_of("\"scene\": 1, " + members), ". \"ship.gltf\" transform{}\n./moon \"moon\" transform{}\n");
     EXPECT_NE(messages_of(members).find("choose one with --scene: 0 or \"day\", 1"), std::string::npos);
     EXPECT_NE(messages_of(members, {.scene = "2"}).find("there is no scene \"2\""), std::string::npos);

@@ -102,6 +102,12 @@ TEST_F(SourceDiff, an_entity_with_another_parent_has_moved_and_may_have_changed)
               "- a/x\n+ b/x\n");
 }
 
+TEST_F(SourceDiff, a_change_of_a_child_does_not_move_to_another_prefab) {
+    EXPECT_EQ(diff("entities = { a = { prefab = \"p\" modified_children = { x = { name = \"n\" } } } b = {} }",
+                   "entities = { a = { prefab = \"p\" } b = { modified_children = { x = { name = \"n\" } } } }"),
+              "- a/x \"n\" (a modified child)\n-   name = \"n\"\n+ b/x \"n\" (a modified child)\n+   name = \"n\"\n");
+}
+
 TEST_F(SourceDiff, an_entity_does_not_move_to_the_root_or_from_it) {
     EXPECT_EQ(diff("_guid = \"x\" children = { y = {} }", "_guid = \"y\" children = { x = {} }"),
               "y\n-   _guid = \"x\"\n+   _guid = \"y\"\n- x/y\n+ y/x\n");

@@ -275,6 +275,18 @@ TEST_F(SourceMerge, comments_of_lists_of_entries_and_of_what_says_a_key_are_merg
     EXPECT_EQ(diagnostics_.num_warnings(), 0u) << diagnostics_.format();
 }
 
+TEST_F(SourceMerge, comments_in_lists_of_lists_and_of_lists_that_only_one_side_has_are_kept) {
+    const auto lists = [](std::string_view comment) {
+        return concat("list = [\n\t[\n\t\t\"a\"", comment, "\n\t\t\"b\"\n\t]\n\t[]\n]\n");
+    };
+    EXPECT_EQ(merge(lists("  // old"), lists("  // old"), lists("  // new")), lists("  // new"));
+    EXPECT_EQ(merge(lists(""), lists("  // mine"), lists("")), lists("  // mine"));
+    const std::string lamp = "components = {\n\tlamp = 1\n}\n",
+                      child = "// of all children\nchildren = {  // here\n\tx = {}\n}\n";
+    EXPECT_EQ(merge(lamp, lamp, lamp + child), lamp + child);
+    EXPECT_EQ(diagnostics_.num_warnings(), 0u) << diagnostics_.format();
+}
+
 TEST_F(SourceMerge, comments_stay_around_an_element_that_gets_a_key_and_the_other_way_round) {
     const std::string mapping = "entities = {\n\ta = {}\n}\n", list = "entities = [\n\t{ _guid = \"a\" }\n]\n";
     EXPECT_EQ(

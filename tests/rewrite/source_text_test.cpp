@@ -396,6 +396,13 @@ TEST(SourceText, lines_are_what_the_author_wrote_if_they_fit) {
     EXPECT_EQ(sjson("a = 0.10// c\nb = [1/* d */2]\n"), "a = 0.10 // c\nb = [\n\t1 /* d */\n\t2\n]\n");
     EXPECT_EQ(sjson("a = []\nb = {}\nc = [[] {}]\n"), "a = []\nb = {}\nc = [[] {}]\n");
     EXPECT_EQ(sjson("a = {\n  b = {\n    c = 1 } }"), "a = {\n  b = {\n    c = 1\n  }\n}\n");
+    for (const std::string text : {"a = 1\n\n// of both\n\nb = 2\n", "a = 1\n// of b\n\nb = 2\n\n// at the end\n"})
+        EXPECT_EQ(sjson(text), text) << "empty lines before and after a comment stay";
+    std::string row = "words = [\n\t";
+    for (int i = 0; i < 8; ++i) row += "\"ééééééééé\" ";  // 95 code points on a line
+    row.back() = '\n';
+    row += "\t\"a\" \"b\"\n]\n";
+    EXPECT_EQ(sjson(row), row) << "a code point counts once";
     const Rewriting wide("name = { first = \"a word\"  second = \"another word\" }");
     EXPECT_EQ(wide.as(SourceFormat::kSjson, {.width = 40}),
               "name = {\n\tfirst = \"a word\"\n\tsecond = \"another word\"\n}\n");
