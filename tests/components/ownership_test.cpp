@@ -137,6 +137,21 @@ TEST_F(Ownership, a_cycle_is_refused_and_nothing_changes) {
     EXPECT_TRUE(ownership.validate().ok());
 }
 
+TEST_F(Ownership, values_for_several_entities_count_those_that_were_given) {
+    const Entities e = create(4);  // 0 owns 1
+    ASSERT_TRUE(ownership.own(e[0], e[1]).ok());
+    const Entity given[] = {e[0], e[1], e[2], e[3]}, owners[] = {e[1], kNullEntity, e[3], e[3]};
+    const Result<std::uint32_t> added = ownership.add_values(
+        schema_of<Owned>(), given, {.images = reinterpret_cast<const std::byte*>(owners), .stride = sizeof(Entity)});
+    ASSERT_TRUE(added) << added.message();
+    EXPECT_EQ(*added, 2u) << "neither a circle of two nor one of itself";
+    EXPECT_EQ(ownership.owner(e[0]), kNullEntity);
+    EXPECT_EQ(ownership.owner(e[1]), kNullEntity) << "released";
+    EXPECT_EQ(ownership.owner(e[2]), e[3]);
+    EXPECT_EQ(ownership.num_rows(), 2u);
+    EXPECT_TRUE(ownership.validate().ok());
+}
+
 TEST_F(Ownership, dead_entities_neither_own_nor_are_owned) {
     const Entities e = create(3);
     entities.destroy(e[0]);
@@ -243,6 +258,22 @@ TEST_F(Ownership, a_resource_says_who_owns_whom) {
     ASSERT_EQ(ownership.statistics({&statistics, 1}), 1u);
     EXPECT_EQ(statistics.num_rows, 8u);
     EXPECT_EQ(statistics.component, "owned");
+}
+
+TEST_F(Ownership, a_resource_for_entities_that_own_already_is_an_error_and_nothing_changes) {
+    const Result<Blob> blob = blob_of({kNoBlobEntity, 0});
+    ASSERT_TRUE(blob.ok()) << blob.message();
+    const BlobComponents& owned = blob->component_types()[0];
+    const Entities e = create(4);
+    ASSERT_TRUE(ownership.own(e[3], e[2]).ok());
+    const SpawnBatch batch{owned.id, e, 2, 2, owned.entity_index, owned.columns, {}};
+    EXPECT_FALSE(ownership.spawn(batch).ok());
+    EXPECT_EQ(ownership.num_rows(), 2u);
+    EXPECT_EQ(ownership.owner(e[1]), kNullEntity) << "the first copy neither";
+    ASSERT_TRUE(ownership.release(e[2]));
+    EXPECT_TRUE(ownership.spawn(batch).ok());
+    EXPECT_EQ(ownership.owner(e[1]), e[0]);
+    EXPECT_EQ(ownership.owner(e[3]), e[2]);
 }
 
 TEST_F(Ownership, a_cycle_in_a_resource_is_an_error_and_nothing_changes) {

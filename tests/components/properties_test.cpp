@@ -148,6 +148,11 @@ TEST_F(PropertiesOfEntities, messages_say_what_there_is_instead) {
     ASSERT_TRUE(properties.set_array(tank, "gears", std::span<const int>({1, 2})));
     EXPECT_EQ(properties.get<std::int32_t>(tank, "gears").message(),
               "\"gears\" of entity 1:1 is an array of 2 integers, not an int32");
+    EXPECT_TRUE(properties.set_array(tank, "longest", std::vector<float>(1024, 1.0f)));
+    float longest[1024];
+    EXPECT_EQ(properties.find(tank, "longest").read(std::span(longest)), 1024u);
+    EXPECT_EQ(longest[1023], 1.0f);
+    EXPECT_TRUE(properties.reset(tank, "longest"));
     const std::vector<double> many(1025, 1.0);
     EXPECT_EQ(
         properties.set_array(tank, "long", many).message(),

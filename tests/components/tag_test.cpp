@@ -2,6 +2,7 @@
 
 #include "shoal/components/tag.h"
 
+#include "shoal/components/detail/entity_texts.h"
 #include "support/testing.h"
 
 #include <gtest/gtest.h>
@@ -103,6 +104,24 @@ TEST_F(Tags, a_look_up_sees_every_change_whoever_makes_it) {
     ASSERT_TRUE(manager.core().spawn({manager.core().schema().id(), copies, 2, 3, owners, {&column, 1}, {}}).ok());
     EXPECT_EQ(with("a"), (Entities{copies[0], copies[2], copies[4]}));
     EXPECT_EQ(with("b"), (Entities{copies[1], copies[3], copies[5]}));
+}
+
+TEST_F(Tags, changes_through_the_store_are_those_of_the_manager) {
+    const Entity entity = *entities.create(), other = *entities.create();
+    const auto change = [&](TextChange what, Entity whose, std::string_view text) {
+        return change_text_in(manager.core(), schema_of<Tag>(), texts, what, whose, text);
+    };
+    for (const char* tag : {"a", "b", "a"}) ASSERT_TRUE(change(TextChange::kTag, entity, tag));
+    EXPECT_EQ(of(entity), (Texts{"b", "a"})) << "an entity has a tag once";
+    EXPECT_FALSE(change(TextChange::kTag, entity, ""));
+    EXPECT_FALSE(change(TextChange::kUntag, entity, ""));
+    ASSERT_TRUE(manager.add(entity, {StringId("a")}));  // as a resource may say it twice
+    ASSERT_TRUE(manager.add(other, {StringId("a")}));
+    EXPECT_EQ(of(entity), (Texts{"a", "b", "a"}));
+    ASSERT_TRUE(change(TextChange::kUntag, entity, "none"));
+    ASSERT_TRUE(change(TextChange::kUntag, entity, "a"));
+    EXPECT_EQ(of(entity), Texts{"b"}) << "both rows are removed";
+    EXPECT_EQ(of(other), Texts{"a"});
 }
 
 TEST_F(Tags, a_look_up_without_a_change_rebuilds_nothing) {
