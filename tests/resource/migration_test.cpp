@@ -416,14 +416,14 @@ TEST(ValueChange, numbers_and_vectors_become_vectors_split_and_join) {
     vectors.given("scale", 2.0f).given("flat", Vec2{3, 4}).given("size", Vec3{5, 6, 7}).given("x", 8.0f);
     vectors.given("y", 9.0f).given("slots", std::array<std::int16_t, 2>{10, 11});
     convert_values(vectors.step, "scale", {.type = FieldType::kVec3});
-    convert_values(vectors.step, "flat", {.type = FieldType::kVec3, .factor = 2});
+    convert_values(vectors.step, "flat", {.type = FieldType::kVec3, .factor = 2, .plus = 1});
     split_values(vectors.step, "size", {"size", "depth", "height"});
     split_values(vectors.step, "slots", {"left", "right"});
     join_values(vectors.step, {"x", "y"}, "place");
     const Status status = vectors.run();
     ASSERT_TRUE(status) << status.message();
     EXPECT_EQ(vectors.value("scale"), AnyValue(Vec3{2, 2, 2}));
-    EXPECT_EQ(vectors.value("flat"), AnyValue(Vec3{6, 8, 0}));
+    EXPECT_EQ(vectors.value("flat"), AnyValue(Vec3{7, 9, 0})) << "a lane that was not there is 0";
     EXPECT_EQ(vectors.value("size"), AnyValue(5.0f));
     EXPECT_EQ(vectors.value("depth"), AnyValue(6.0f));
     EXPECT_EQ(vectors.value("height"), AnyValue(7.0f));
@@ -571,6 +571,28 @@ TEST(RenamedComponents, are_refused_beside_components_of_the_new_name) {
               "components of that name, too; compile it again");
 }
 
+TEST(Migration, that_fails_changes_no_component_type) {
+    ComponentRegistry registry;
+    registry.migrations<Hull>();
+    registry.migrations<Tow>();
+    BlobWriter writer;
+    const Schema hull = Schema::make(hull_definition(2, {field("armor", FieldType::kFloat)})).value();
+    ComponentDefinition newer = hull_definition(9, {field("length", FieldType::kFloat)});
+    newer.name = schema_of<Tow>().name();
+    const Schema tow = Schema::make(newer).value();
+    for (const Schema* schema : {&hull, &tow})  // in the order of their names
+        writer.add_component(*writer.add_component_type(*schema), writer.add_entity({}), blob_default_image(*schema));
+    Blob blob = Blob::load(*writer.write()).value();
+    EXPECT_FALSE(migrate(blob, registry)) << "the second is newer than the program";
+    ASSERT_EQ(blob.component_types().size(), 2u);
+    for (std::size_t i = 0; i < 2; ++i) {
+        const BlobComponents& components = blob.component_types()[i];
+        EXPECT_EQ(components.schema->layout_hash(), (i == 0 ? hull : tow).layout_hash());
+        EXPECT_EQ(components.schema->version(), i == 0 ? 2u : 9u);
+        EXPECT_EQ(components.columns.size(), components.schema->columns().size());
+    }
+}
+
 // --- random --------------------------------------------------------------------------------------------------------
 
 /// A field of a random component, with its values as text.
@@ -671,8 +693,8 @@ TEST(Migration, steps_run_from_the_version_of_the_rows_on) {
     ComponentRegistry registry;
     const Schema newest = count_of(4);
     Migrations& steps = registry.migrations(newest);
-    steps.from(1).convert("x", [](double x) { return x + 1; });
     steps.from(2).convert("x", [](double x) { return 10 * x; });
+    steps.from(1).convert("x", [](double x) { return x + 1; });  // they run in the order of versions
     const double expected[][2] = {{20, 60}, {10, 50}, {1, 5}, {1, 5}};
     for (std::uint32_t version = 1; version <= 4; ++version) {
         SCOPED_TRACE(version);

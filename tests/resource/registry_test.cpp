@@ -262,6 +262,28 @@ TEST(CompileOutput, fills_an_image_and_keeps_what_goes_with_it) {
     EXPECT_EQ(loaded->dependencies().size(), 1u);
 }
 
+struct Crew {
+    float pay = 1;
+    std::array<Entity, 3> members{};
+};
+SHOAL_COMPONENT(Crew, pay, members)
+
+TEST(CompileOutput, no_reference_of_a_struct_that_is_stored_counts) {
+    BlobWriter blob;
+    const Schema& schema = schema_of<Crew>();
+    std::vector<std::byte> image = blob_default_image(schema);
+    FindsAlwaysTwo host;
+    CompileOutput out(schema, image, blob, host);
+    Crew crew;
+    for (Entity& member : crew.members) member.id = 7;
+    out.store(crew);
+    for (std::size_t i = 0; i < crew.members.size(); ++i)
+        EXPECT_EQ(get<EntityBits>(image, offsetof(Crew, members) + i * sizeof(Entity)), kNoReference) << i;
+    out.store_entity(offsetof(Crew, members) + sizeof(Entity), 2);
+    EXPECT_EQ(get<EntityBits>(image, offsetof(Crew, members)), kNoReference);
+    EXPECT_EQ(get<EntityBits>(image, offsetof(Crew, members) + sizeof(Entity)), 2u);
+}
+
 TEST(Writer, two_texts_with_one_hash_are_an_error) {
     BlobWriter blob;
     ASSERT_TRUE(blob.add_text(kName));

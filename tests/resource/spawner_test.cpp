@@ -106,6 +106,7 @@ TEST_F(Spawn, entities_are_found_after_the_blob_is_gone) {
     EXPECT_EQ(spawned->find_guid(hash_text("guid0")), spawned->entity(0));
     EXPECT_EQ(spawned->find("d"), kNullEntity);
     EXPECT_EQ(spawned->find(""), kNullEntity);
+    EXPECT_EQ(spawned->find_guid(0), kNullEntity) << "an entity without a GUID";
     ASSERT_EQ(spawned->roots().size(), 1u);
     EXPECT_EQ(spawned->roots()[0], 0u);
 }
