@@ -176,11 +176,13 @@ TEST(Diagnostics, only_so_many_entries_are_kept_and_the_rest_is_counted) {
 
 TEST(Diagnostics, those_of_one_kind_are_capped_with_a_count) {
     Diagnostics diagnostics;
-    for (int i = 0; i < 422; ++i)
-        diagnostics.error({}, shoal::concat("component ", shoal::quoted(shoal::concat(i % 2 == 0 ? "cod" : "eel", i)),
-                                            " has ", i, " fields"));
+    const auto message = [](int i) {
+        return shoal::concat("component ", shoal::quoted(shoal::concat(i % 2 == 0 ? "cod" : "eel", i)), " has ", i,
+                             " fields");
+    };
+    for (int i = 0; i < 422; ++i) diagnostics.error({}, message(i));
     diagnostics.error({}, "another error");
-    for (int i = 0; i < 11; ++i) diagnostics.warning({}, shoal::concat("component ", i));
+    for (int i = 0; i < 11; ++i) diagnostics.warning({}, message(i));  // a warning is of another kind than an error
     EXPECT_EQ(diagnostics.num_errors(), 423u);
     EXPECT_EQ(diagnostics.num_warnings(), 11u);
     EXPECT_EQ(diagnostics.entries().size(), 21u);
@@ -189,7 +191,8 @@ TEST(Diagnostics, those_of_one_kind_are_capped_with_a_count) {
         formatted.find("error: component \"eel9\" has 9 fields\nand 412 more of this kind\nerror: another error\n"),
         std::string::npos)
         << formatted;
-    EXPECT_TRUE(formatted.ends_with("warning: component 9\nand 1 more of this kind\n")) << formatted;
+    EXPECT_TRUE(formatted.ends_with("warning: component \"eel9\" has 9 fields\nand 1 more of this kind\n"))
+        << formatted;
 }
 
 TEST(Diagnostics, are_sorted_as_a_reader_of_the_texts_meets_them) {

@@ -198,6 +198,18 @@ TEST(DocumentBuilder, a_large_mapping_is_hashed_and_a_builder_can_be_used_again)
     }
 }
 
+TEST(DocumentBuilder, documents_of_one_builder_share_no_memory) {
+    DocumentBuilder builder;
+    builder.string("first");
+    const Document first = builder.finish();
+    builder.string("second");
+    const Document second = builder.finish();
+    const std::string_view one = first.root().as_string(), other = second.root().as_string();
+    EXPECT_EQ(one, "first");
+    EXPECT_EQ(other, "second");
+    EXPECT_NE(one.data() + one.size(), other.data()) << "texts of one document follow each other";
+}
+
 TEST(DocumentBuilder, an_unfinished_document_leaves_nothing_behind) {
     const shoal_test::LeakCheck leaks;
     DocumentBuilder builder;
