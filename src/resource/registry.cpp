@@ -63,7 +63,7 @@ void ComponentRegistry::remove_functions(std::string_view name) {
     RegisteredComponent& component = *by_id_.find_or(ComponentId(name), nullptr);
     component.spawn = nullptr, component.spawn_bytes = nullptr, component.spawn_context = nullptr;
     component.compile = nullptr, component.compile_context = nullptr, component.spawn_order = 0;
-    component.more_keys = {};
+    component.compile_scope = CompileScope::kComponent, component.more_keys = {};
 }
 
 Status ComponentRegistry::add(const Schema& schema) {

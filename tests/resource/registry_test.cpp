@@ -126,6 +126,7 @@ TEST(Registry, functions_that_are_removed_leave_nothing_and_others_may_come) {
     EXPECT_TRUE(stone.compile == nullptr && stone.spawn == nullptr && !stone.has_spawn_function());
     EXPECT_TRUE(stone.compile_context == nullptr && stone.spawn_context == nullptr && stone.more_keys.empty());
     EXPECT_EQ(stone.spawn_order, 0);
+    EXPECT_EQ(stone.compile_scope, CompileScope::kComponent) << "which type_hash() counts";
     EXPECT_NE(stone.schema, nullptr) << "fields stay";
     EXPECT_TRUE(registry.set_compile_function("stone", compile_other, nullptr, 3));
     EXPECT_TRUE(registry.set_spawn_function("stone", spawn_other, nullptr));
