@@ -5,6 +5,7 @@
 #include "shoal/document/document_builder.h"
 #include "shoal/document/json.h"
 #include "shoal/document/sjson.h"
+#include "shoal/resource/detail/property_table.h"
 #include "shoal/resource/detail/registry.h"
 #include "support/testing.h"
 
@@ -27,6 +28,28 @@ struct Parsed {
     Diagnostics diagnostics;
     Result<Document> document;
 };
+
+TEST(Dump, a_text_that_the_blob_does_not_have_is_a_hash) {
+    BlobWriter writer;
+    writer.set_name("hulls");
+    const std::uint64_t paint = *writer.add_text("grey") ? StringId("grey").hash : 0, flag = StringId("red").hash;
+    const std::uint32_t words[][2] = {{std::uint32_t(paint), std::uint32_t(paint >> 32)},
+                                      {std::uint32_t(flag), std::uint32_t(flag >> 32)}};
+    PropertyEntry entries[] = {{*writer.add_text("paint"), {PropertyType::kString, 1, 1}, words[0]},
+                               {*writer.add_text("flag"), {PropertyType::kString, 1, 1}, words[1]}};
+    std::ranges::sort(entries, {}, &PropertyEntry::path);
+    const Array<std::uint32_t> table = make_property_table(entries);
+    Properties row;
+    static_cast<BlobArrayBase&>(row.values) = writer.add_array(FieldType::kUint32, std::as_bytes(std::span(table)));
+    writer.add_component(add_type<Properties>(writer), writer.add_entity({}), image_of(row));
+    const Parsed dump(dump_json(*Blob::load(*writer.write())));
+    const Node values = dump.root().find("entity_data")[0].find("components").find("properties").find("values");
+    ASSERT_TRUE(values);
+    std::string hash;
+    append_hex(hash, flag);
+    EXPECT_EQ(values.find("paint").as_string(), "grey");
+    EXPECT_NE(values.find("flag").as_string().find(hash), std::string_view::npos) << values.find("flag").as_string();
+}
 
 // req: D10-D14
 TEST(Dump, json_tells_entities_roots_components_and_bytes) {
