@@ -330,6 +330,7 @@ TEST(SourceText, signs_stay_as_they_are_where_the_layout_says_so) {
              "{\n\ta: 1,\n\tb: [1, 2]\n}\n",
              "{ a = 1 }\n",
              "a: []\nb: {}\nc = [[] {}]\n",
+             "a: 1,  // the comma is before the comment\nb: 2,\nc: 3\n",
          }) {
         EXPECT_EQ(rewritten(Rewriting(text), SourceFormat::kSjson, keeps), text);
         EXPECT_EQ(sjson(text).find(':'), std::string::npos) << "otherwise all are the usual ones";
