@@ -47,8 +47,8 @@ Status read_port(const Option& option, const Port& port, std::string_view text) 
 
 Status read_svg_file(const Option& option, const SvgFile& file, std::string_view text) {
     if (!text.ends_with(".svg"))
-        return Status::error(concat(option.name, " writes SVG, and the name of its file ends with .svg, not ",
-                                    quoted(text)));
+        return Status::error(
+            concat(option.name, " writes SVG, and the name of its file ends with .svg, not ", quoted(text)));
     *file.path = text;
     return {};
 }

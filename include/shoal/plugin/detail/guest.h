@@ -281,7 +281,7 @@ struct SHOAL_API GuestHost : WorldService {
     bool is_exchanging = false;     ///< guests are being replaced; paused parts may resume afterwards
     /// Stores were removed after the last renewal, or something is still missing: the next settle renews guests again.
     bool has_lost_stores = false;
-    std::uint32_t num_calls = 0;    ///< number of guest functions that are running, except passes
+    std::uint32_t num_calls = 0;  ///< number of guest functions that are running, except passes
     Array<Guest*> guests{Owner("guests")};
 };
 
