@@ -688,14 +688,16 @@ void Database::settle(const SettleContext& context) {
     if (commands != nullptr && is_alone()) commands->apply(context.counts);
     std::uint64_t num_removed = 0;
     const DeathRange dead = entities_.deaths(cursor_);
-    if (dead.calls_for_sweep(num_rows())) {
+    const bool sweeps = dead.calls_for_sweep(num_rows());
+    if (sweeps) {
+        pass_deaths(dead.end);  // deaths during the sweep belong to the next settle
         tables_.for_each([&](DatabaseTable& table) { num_removed += table.num_rows() == 0 ? 0 : sweep(table); });
     } else if (!dead.entities.empty()) {
         selection_->select(dead.entities, Selection::Chosen::kDead);
         num_removed += drop_selected(dead.entities);
     }
     if (context.counts != nullptr) context.counts->num_removed += num_removed;
-    pass_deaths(dead.end);
+    if (!sweeps) pass_deaths(dead.end);
     stamp_ = std::max(stamp_, context.stamp);
     tables_.for_each([&](DatabaseTable& table) {
         if (table.num_rows() != 0) table.table_.set_stamp(std::max(stamp_, table.table_.stamp()));

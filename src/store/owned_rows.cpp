@@ -136,7 +136,8 @@ Status OwnedRows::reserve(std::size_t count, std::uint32_t highest) {
     if (count == 0) return {};
     const std::uint32_t num_rows = table_.num_rows();
     const bool removes_all_dead = options_.death == DeathPolicy::kAtSettle && cursor_.number != 0 && shown_ == nullptr;
-    if (num_rows == 0 && removes_all_dead) deaths_seen_ = entities_.deaths_end();
+    if (num_rows == 0 && removes_all_dead && !entities_.deaths(cursor_).fell_behind)
+        deaths_seen_ = entities_.deaths_end();
     const std::size_t num_more = options_.index != RowIndexKind::kIdentity ? count
                                  : highest < num_rows                      ? 0
                                                                            : std::size_t(highest) + 1 - num_rows;
@@ -425,6 +426,8 @@ Status OwnedRows::show(std::span<Entity> owners, std::span<std::byte* const> col
 void OwnedRows::remove_row(std::uint32_t row) {
     ++num_structural_changes_;
     table_.remove(row);
+    // A state without this store may be loaded next, and deaths are then counted from an earlier number.
+    if (table_.num_rows() == 0) deaths_seen_ = kUnknown;
 }
 
 bool OwnedRows::remove_stale(Entity entity) {
@@ -445,6 +448,7 @@ bool OwnedRows::remove_stale(Entity entity) {
 std::uint32_t OwnedRows::remove_owned(std::span<const Entity> entities, const EntityManager* spared) {
     const std::uint32_t num_removed = table_.remove_owned(entities, spared);
     num_structural_changes_ += num_removed;
+    if (table_.num_rows() == 0) deaths_seen_ = kUnknown;
     return num_removed;
 }
 
@@ -458,6 +462,7 @@ void OwnedRows::clear() {
     require_unlocked("clear()");
     ++num_structural_changes_;
     table_.clear();
+    deaths_seen_ = kUnknown;
 }
 
 void OwnedRows::retire() {
@@ -489,13 +494,17 @@ void OwnedRows::remove_listed_deaths() {
     const DeathRange dead = entities_.deaths(cursor_);
     const bool may_sweep = has_plain_rows() && options_.remove_dead == nullptr;
     const bool sweeps = dead.fell_behind || (may_sweep && dead.calls_for_sweep(table_.num_rows()));
-    if (sweeps)
+    if (sweeps) {
+        // Deaths during the sweep, for example in destructors of values, belong to the next settle.
+        entities_.advance(cursor_, dead.end);
         remove_all_dead();
-    else if (options_.remove_dead != nullptr)
-        options_.remove_dead(options_.store, dead.entities);
-    else
-        remove_owned(dead.entities, &entities_);
-    entities_.advance(cursor_, dead.end);
+    } else {
+        if (options_.remove_dead != nullptr)
+            options_.remove_dead(options_.store, dead.entities);
+        else
+            remove_owned(dead.entities, &entities_);
+        entities_.advance(cursor_, dead.end);
+    }
     if (shown_ == nullptr) deaths_seen_ = dead.end;
 }
 

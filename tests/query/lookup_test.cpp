@@ -243,6 +243,43 @@ TEST_F(LookupsOfOne, nothing_of_the_dead_is_found_in_a_manager_that_was_loaded) 
     EXPECT_EQ(*length.find(other), 4u);
 }
 
+TEST(Lookups, find_nothing_of_the_dead_after_more_deaths_than_are_listed) {
+    EntityManager entities({.max_death_list = 8});
+    PagePool pool;
+    Manager<Wake> wakes{entities, pool};
+    ComponentDirectory directory{entities};
+    ASSERT_TRUE(directory.add(wakes.core()).ok());
+    const Lookup<&Wake::length> length(directory);
+    std::vector<Entity> many(20);
+    ASSERT_TRUE(entities.create(many).ok());
+    entities.destroy(many);
+    const Entity ship = *entities.create();
+    ASSERT_TRUE(wakes.add(ship, {3}).ok());
+    EXPECT_EQ(*length.find(ship), 3u);
+    entities.destroy(ship);
+    EXPECT_EQ(length.find(ship), nullptr);
+}
+
+TEST_F(LookupsOfOne, nothing_of_the_dead_is_found_when_deaths_are_counted_again_from_an_earlier_state) {
+    Manager<Wake> wakes{entities, pool};
+    ASSERT_TRUE(directory.add(wakes.core()).ok());
+    const Lookup<&Wake::length> length(directory);
+    Snapshot state;
+    SnapshotWriter to(state);
+    entities.save(to);
+    ASSERT_TRUE(to.status().ok());
+    for (int run = 0; run < 2; ++run) {
+        ASSERT_TRUE(wakes.add(ship, {3}).ok());
+        entities.destroy(ship);
+        EXPECT_EQ(length.find(ship), nullptr) << "run " << run;
+        wakes.core().settle({});
+        ASSERT_TRUE(wakes.add(*entities.create(), {4}).ok());
+        wakes.core().clear();  // as a world does with a store that the state lacks
+        SnapshotReader from(state);
+        ASSERT_TRUE(entities.load(from).ok() && entities.alive(ship));
+    }
+}
+
 TEST_F(LookupsOfOne, a_component_type_that_no_store_keeps_is_found_nowhere_if_once_is_said) {
     EXPECT_EQ(Lookup<&Wake::length>::once(directory).find(ship), nullptr);
     EXPECT_EQ(Lookup<&Wake::length>::once(directory).set(ship, 1).message(), "entity 1:1 has no \"wake\"");

@@ -400,5 +400,28 @@ TEST(ManagerDestructors, may_destroy_others_whichever_index_and_policy) {
         }  // here the others end with the manager
 }
 
+// More have died than are listed, so all rows are looked at, from the last one down.
+TEST(ManagerDestructors, deaths_while_all_rows_are_looked_at_are_found_in_the_next_settle) {
+    EntityManager entities({.max_death_list = 8});
+    PagePool pool;
+    Manager<Bonded> bonds(entities, pool);
+    const std::vector<Entity> made = create(entities, 64);
+    for (std::size_t i = 0; i < made.size(); ++i) {
+        const auto end = [&entities, next = made[20]](const int* bond) {
+            delete bond;
+            entities.destroy(next);
+        };
+        Bonded bonded;
+        if (i == 19) bonded.bond = {new int(), end};
+        ASSERT_TRUE(bonds.add(made[i], bonded).ok());
+    }
+    entities.destroy(std::span(made).first(20));
+    bonds.core().settle({});
+    EXPECT_FALSE(entities.alive(made[20]));
+    bonds.core().settle({});
+    EXPECT_FALSE(bonds.has(made[20]));
+    EXPECT_EQ(bonds.num_rows(), 43u);
+}
+
 }  // namespace
 }  // namespace shoal_test
