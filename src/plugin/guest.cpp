@@ -511,7 +511,8 @@ GuestHost::~GuestHost() { world.services().remove(*this); }
 
 void GuestHost::renew_all() {
     for (Guest* guest : guests) guest->renew();
-    has_lost_stores = std::ranges::any_of(guests, &Guest::lacks_something);
+    has_lost_stores = false;
+    num_known_stores = world.directory().stores().size();
 }
 
 void GuestHost::forget_passes(const Array<std::string>& gone) {
@@ -537,7 +538,9 @@ void GuestHost::forget(const Store& store) {
 }
 
 void GuestHost::before_commands(const SettleContext&) {
-    if (has_lost_stores) renew_all();
+    const bool may_be_back =
+        num_known_stores != world.directory().stores().size() && std::ranges::any_of(guests, &Guest::lacks_something);
+    if (has_lost_stores || may_be_back) renew_all();
 }
 
 Result<KeptComponent> GuestHost::find_kept(std::string_view component) {

@@ -279,9 +279,9 @@ struct SHOAL_API GuestHost : WorldService {
     const GuestWords words;
     const bool runs_one_at_a_time;  ///< the language is single-threaded
     bool is_exchanging = false;     ///< guests are being replaced; paused parts may resume afterwards
-    /// Stores were removed after the last renewal, or something is still missing: the next settle renews guests again.
-    bool has_lost_stores = false;
-    std::uint32_t num_calls = 0;  ///< number of guest functions that are running, except passes
+    bool has_lost_stores = false;   ///< stores were removed after the last renewal; the next settle renews guests again
+    std::size_t num_known_stores = 0;  ///< stores of the world at the last renewal; new ones may be what guests lack
+    std::uint32_t num_calls = 0;       ///< number of guest functions that are running, except passes
     Array<Guest*> guests{Owner("guests")};
 };
 
