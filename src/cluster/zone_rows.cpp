@@ -47,7 +47,8 @@ void ZoneRows::note_tables() {
     const std::span<DatabaseTable* const> tables = database_.all_tables();
     const bool some_ended = database_.table_list_epoch() != epoch_;
     if (some_ended) {
-        for (auto& [key, rows] : rows_) rows.table = nullptr;
+        // A load makes new tables, and may set their stamps back.
+        for (auto& [key, rows] : rows_) rows.table = nullptr, rows.since = 0;
         by_number_.clear();
         epoch_ = database_.table_list_epoch();
     }

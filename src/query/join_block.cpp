@@ -415,7 +415,7 @@ std::uint32_t* JoinFinder::recent_rows(const JoinBlock& block, std::size_t numbe
 
 /// If all linked entities of the last block were in one table, and those of this block are there, finds their rows.
 bool JoinFinder::find_in_recent_table(LinkedRows& linked, std::uint32_t num_rows) const {
-    if (linked.only == nullptr) return false;
+    if (linked.only == nullptr || linked.rows[0] == kNilRow) return false;
     const DatabaseDirectory& directory = plan_.database().directory();
     bool are_there = true;
     find_moved_rows(linked.only->entities(), {linked.entities, num_rows}, linked.rows,
@@ -467,9 +467,12 @@ const std::uint32_t* JoinFinder::rows_of_field(JoinBlock& block, std::size_t fie
     if (std::uint32_t* const recent = recent_rows(block, block.links.size() + field);
         recent != nullptr && !store.needs_parent && !store.rows->schema().many() &&
         store.rows->table().num_holes() == 0) {
-        find_moved_rows(store.rows->table().entities(), entities, recent,
-                        [&](Entity entity) { return index.find(entity); });
-        return recent;
+        room = recent;
+        if (recent[0] != kNilRow) {
+            find_moved_rows(store.rows->table().entities(), entities, recent,
+                            [&](Entity entity) { return index.find(entity); });
+            return recent;
+        }
     }
     if (store.needs_parent) {
         find_linked_rows(entities, room, [&](Entity entity) SHOAL_INLINED {
