@@ -88,8 +88,8 @@ void find_linked_rows(std::span<const Entity> entities, std::uint32_t* rows, Fin
     }
 }
 
-/// Like find_linked_rows(), but `rows` has the rows that were found in an earlier loop: those that still belong to their
-/// entities stay. Shape: `owners` is indexed by row of the linked entities' table. Requires: the table has no holes.
+/// Like find_linked_rows(), but `rows` has the rows of an earlier loop. Those that still belong to their entities stay.
+/// Shape: `owners` is indexed by row of the linked entities' table. Requires: the table has no holes.
 template <class Find>
 SHOAL_INLINE void find_moved_rows(std::span<const Entity> owners, std::span<const Entity> entities, std::uint32_t* rows,
                                   Find&& find) {

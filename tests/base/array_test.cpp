@@ -2,11 +2,13 @@
 
 #include "shoal/base/detail/array.h"
 
+#include "shoal/base/detail/few_array.h"
 #include "shoal/base/random.h"
 #include "support/testing.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <string>
@@ -289,6 +291,30 @@ TEST(Array, moves_to_itself_and_copies_to_itself_change_nothing) {
 TEST(ArrayDeathTest, more_elements_than_memory_can_have_end_the_program) {
     Array<std::uint64_t> array{Owner("numbers of stars")};
     EXPECT_DEATH(array.reserve(~std::size_t(0) / 4), "out of bookkeeping memory: numbers of stars");
+}
+
+// Up to four elements lie in the object itself, more of them in an array of its own.
+TEST(FewArray, holds_what_a_vector_does_and_copies_and_moves_it_below_and_above_its_few) {
+    for (std::uint32_t count = 0; count < 12; ++count) {
+        FewArray<std::uint32_t, 4> few{Owner("test")};
+        std::vector<std::uint32_t> model;
+        for (std::uint32_t i = 0; i < count; ++i) few.push_back(i * i), model.push_back(i * i);
+        few.append(count % 3, 7), model.insert(model.end(), count % 3, 7);
+        const auto is_model = [&](const FewArray<std::uint32_t, 4>& array) {
+            return std::ranges::equal(array, model) && array.size() == model.size() && array.empty() == model.empty();
+        };
+        EXPECT_TRUE(is_model(few)) << count;
+        FewArray<std::uint32_t, 4> copy = few;
+        few.push_back(1), few.clear();
+        EXPECT_TRUE(few.empty() && is_model(copy)) << "a copy keeps its elements: " << count;
+        few.push_back(3);
+        EXPECT_EQ(few[0], 3u) << "it is filled again: " << count;
+        FewArray<std::uint32_t, 4> moved = std::move(copy);
+        EXPECT_TRUE(is_model(moved) && copy.empty()) << count;  // NOLINT(bugprone-use-after-move)
+        few = moved;
+        moved = FewArray<std::uint32_t, 4>{Owner("test")};
+        EXPECT_TRUE(is_model(few) && moved.empty()) << count;
+    }
 }
 
 }  // namespace

@@ -163,7 +163,7 @@ public:
         recorder_->record(Kind::kRemove, entity, ++numbers_.num_ordered, component, nullptr);
     }
 
-    /// Sets a field when the world settles, as World::set() does. The command is dropped if the entity lacks the component.
+    /// Sets a field when the world settles, as World::set() does. Dropped if the entity then lacks the component.
     template <auto kMember>
     SHOAL_INLINE void set(Entity entity, const ValueOf<kMember>& value) {
         using Mistake = detail::FieldMistake;

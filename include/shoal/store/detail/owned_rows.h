@@ -310,7 +310,7 @@ private:
     const Table* table_pointer_ = &table_;
     DeathCursor cursor_;
     DestructionCallback callback_;
-    std::uint64_t deaths_seen_ = kUnknown;  // no row belongs to one of this number of deaths; kUnknown: some may
+    std::uint64_t deaths_seen_ = kUnknown;  // when deaths_end() is this, no row has a dead owner; kUnknown: never
     std::uint64_t removed_all_at_ = 0;  // with random probes: the number of deaths when all dead rows were last removed
     std::uint32_t num_locks_ = 0;       // one for each loop, and kPassesRun for each world whose passes are running
     std::uint64_t num_structural_changes_ = 0;
