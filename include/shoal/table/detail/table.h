@@ -263,7 +263,7 @@ public:
     /// placed_since() returns only the rows that were added or moved. Marks are kept for about 128 stamps; for earlier
     /// writes, all rows of a block of 1,024 rows are returned.
     SnapshotMarks written_since(std::uint32_t column, std::uint32_t snapshot_block, std::uint64_t since) const;
-    SnapshotMarks placed_since(std::uint32_t snapshot_block, std::uint64_t since) const;
+    SHOAL_API SnapshotMarks placed_since(std::uint32_t snapshot_block, std::uint64_t since) const;
 
     // --- saving --------------------------------------------------------------------------------------------------
 
