@@ -193,7 +193,7 @@ class TimeSlider {
 /// The differences between two kept frames, field by field.
 class Comparison {
     constructor(context) {
-        Object.assign(this, { context, is_chosen: false });
+        Object.assign(this, { context, offered: ["", ""] });
         const number = (id, label) =>
             h("input", {
                 type: "number",
@@ -202,7 +202,6 @@ class Comparison {
                 step: 1,
                 "aria-label": label,
                 placeholder: "frame",
-                onfocus: () => (this.is_chosen = true),
             });
         this.from = number("compare-from", "Compare from frame");
         this.to = number("compare-to", "Compare to frame");
@@ -239,15 +238,15 @@ class Comparison {
         this.element = panel("Compare two frames", form, this.note, this.table.element);
     }
 
-    /// The first and the last kept frame, until the user chooses others.
+    /// The first and the last kept frame, until the boxes have other values than those that were offered.
     offer(first, last) {
-        if (this.is_chosen) return;
-        this.from.value = String(first);
-        this.to.value = String(last);
+        if (this.from.value !== this.offered[0] || this.to.value !== this.offered[1]) return;
+        this.offered = [String(first), String(last)];
+        [this.from.value, this.to.value] = this.offered;
     }
 
     set(from, to) {
-        this.is_chosen = true;
+        this.offered = [];
         this.from.value = String(from);
         this.to.value = String(to);
         this.run();
@@ -256,7 +255,7 @@ class Comparison {
 
     async run() {
         const [from, to] = [this.from.value, this.to.value];
-        this.is_chosen = true;
+        this.offered = [];
         if (from === "" || to === "") return set_text(this.note, "Name two frames.");
         // Frames are compared by going to them, which pauses the world.
         if (this.context.world.last && !this.context.world.last.paused) await this.context.control("pause");
