@@ -394,7 +394,7 @@ void JoinFinder::find_linked(JoinBlock& block, std::size_t link) const {
         for (std::uint32_t i = 0; i < block.size(); ++i) {
             linked.entities[i] = {};
             if (rows[i] == kNilRow) continue;
-            if (DatabaseTable* const table = type ? block.table_of(i) : nullptr; table != last)
+            if (DatabaseTable* const table = block.table_of(i); table != last)
                 last = table, column = column_in(table->table(), table->first_column(type));
             copy_bytes(&linked.entities[i], column + rows[i] * bytes, sizeof(Entity));
         }
