@@ -74,7 +74,10 @@ SpawnedCopies& SpawnLog::copies_of(const Blob& blob) {
     auto* const made = new SpawnedCopies;
     made->resource = blob.id();
     made->num_blob_entities = blob.num_entities();
-    delete by_version_.find_or(version_of(blob), nullptr);
+    if (SpawnedCopies* const other = by_version_.find_or(version_of(blob), nullptr)) {
+        num_known_ -= num_entities_in(other->entities);
+        delete other;
+    }
     return *by_version_.set(version_of(blob), made);
 }
 
