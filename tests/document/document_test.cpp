@@ -108,13 +108,16 @@ TEST(DocumentBuilder, builds_every_kind) {
     builder.key("b"), builder.boolean(true);
     builder.key("i"), builder.integer(-7);
     builder.key("u"), builder.unsigned_integer(18446744073709551615u);
+    builder.key("most"), builder.unsigned_integer(9223372036854775807u);
     builder.key("small"), builder.unsigned_integer(7);
     builder.key("d"), builder.number(2.5);
     builder.key("s"), builder.string("x");
     builder.key("l"), builder.begin_list(), builder.integer(1), builder.begin_mapping(), builder.end(), builder.end();
     builder.end();
     const Document built = builder.finish();
-    const Reading same("n = null b = true i = -7 u = 18446744073709551615 small = 7 d = 2.5 s = \"x\" l = [1 {}]");
+    const Reading same(
+        "n = null b = true i = -7 u = 18446744073709551615 most = 9223372036854775807 small = 7 d = 2.5 s = \"x\" l = "
+        "[1 {}]");
     ASSERT_TRUE(same);
     EXPECT_TRUE(shoal::equal(built.root(), same.root()));
 }

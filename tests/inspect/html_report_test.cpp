@@ -3,6 +3,8 @@
 #include "inspect/xml_check.h"
 #include "shoal/base/text.h"
 #include "shoal/components/point_mass.h"
+#include "shoal/inspect/report.h"
+#include "shoal/inspect/text_table.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/trace.h"
 #include "shoal/world/world.h"
@@ -73,6 +75,13 @@ TEST_F(HtmlReport, shows_passes_memory_entities_and_places) {
                         ">settle<", "<th>reported_body.position</th>", ">point_mass<", ">component tables<", ">total<",
                         ">no components<", ">1,234<", "class=\"places\"", "class=\"treemap\""});
     EXPECT_EQ(html.find("<script"), std::string::npos);
+    for (const ComponentReport& component : report_world(world).components) {
+        if (component.name != "reported_body") continue;
+        const MemoryUse &rows = component.rows, &index = component.index;
+        const std::string title = concat(component.name, ": ", bytes_text(rows.used_bytes + index.used_bytes),
+                                         " used of ", bytes_text(rows.committed_bytes + index.committed_bytes));
+        EXPECT_NE(html.find(title), std::string::npos) << title;
+    }
     EXPECT_EQ(html.find("src="), std::string::npos) << "nothing comes from elsewhere";
 }
 

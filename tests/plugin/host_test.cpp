@@ -1307,6 +1307,8 @@ TEST(PluginHost, a_query_is_not_destroyed_while_a_loop_or_a_pass_uses_it) {
     ASSERT_NE(self.query, nullptr);
     const auto destroy = [](void* context, const shoal_pass*, const shoal_batch*) {
         auto& [in, query, error] = *static_cast<Destroys*>(context);
+        const auto nothing = [](void*, const shoal_pass*, const shoal_batch*) {};
+        EXPECT_EQ(in->table.for_each_batch(&in->plugin, query, 0, nothing, nullptr, &in->error), 1);
         EXPECT_EQ(in->table.destroy_query(&in->plugin, query, &in->error), 0);
         error = in->take_error();
     };

@@ -366,6 +366,7 @@ TEST(Sandbox, counting_steps_changes_neither_lines_nor_meaning) {
         "for i = 1, 3 do if i == 2 then goto continue end n = n + 1 ::continue:: end\n"
         "repeat local z = n n = n + 1 until z > 0\n"
         "assert(n == 16 + 100 + .5 + 6 + 2 + 1, n) assert(t.f() == 'a\\'do\"' and s == ' do while ]] function ')"));
+    EXPECT_TRUE(test.run("local s = [=[ a ]] do b ]=] assert(s == ' a ]] do b ', s)"));
     EXPECT_TRUE(contains(test.error_of("local a = 1\n\n  local b = nil + 1"), "test:3:"));
     EXPECT_TRUE(contains(test.error_of("for i = 1, 2 do\n  local x = =\nend"), "test:2:"));
 }

@@ -94,6 +94,17 @@ TEST(CopyElements, filling_writes_as_many_as_were_asked_for) {
         }
 }
 
+TEST(CopyElements, filling_takes_elements_larger_than_what_is_copied_at_once) {
+    Random random(1);
+    for (const std::size_t bytes : {4095u, 4096u, 4097u, 10'000u}) {
+        const std::vector<std::byte> element = random_bytes(bytes, random);
+        std::vector<std::byte> column(5 * bytes);
+        fill_elements(column.data(), element.data(), 5, bytes);
+        for (std::size_t i = 0; i < 5; ++i)
+            ASSERT_EQ(std::memcmp(column.data() + i * bytes, element.data(), bytes), 0) << bytes << ", " << i;
+    }
+}
+
 TEST(ColumnsBySize, visits_each_column_once_with_its_size_those_of_one_usual_size_side_by_side) {
     SCOPED_TRACE(seed_text());
     Random random(seed());

@@ -328,6 +328,22 @@ TEST(ActivityTest, what_hangs_below_one_that_dies_is_what_it_is_by_itself_at_onc
     }
 }
 
+TEST(ActivityTest, what_hangs_below_one_that_gets_another_parent_is_active_as_that_parent_is) {
+    EntityManager entities;
+    World world(entities);
+    std::vector<Entity> all(5);  // a parked car and one that drives, a wheel of the first, its tyre, the tyre's valve
+    ASSERT_TRUE(entities.create(all).ok());
+    const std::uint32_t parents[] = {kNilRow, kNilRow, 0, 2, 3};
+    const Transform locals[5] = {};
+    TransformManager& transforms = world.transforms();
+    ASSERT_TRUE(transforms.add(all, locals, parents).ok());
+    ASSERT_TRUE(world.activity().set_active(all[0], false).ok());
+    for (const bool drives : {false, true, false}) {
+        ASSERT_TRUE(transforms.link(transforms.instance(all[2]), transforms.instance(all[drives])).ok());
+        for (std::size_t part = 2; part < 5; ++part) EXPECT_EQ(entities.is_active(all[part]), drives) << part;
+    }
+}
+
 TEST(ActivityTest, a_blob_and_a_copy_say_what_is_inactive) {
     BlobWriter writer;
     const std::uint32_t inactive = *writer.add_component_type(schema_of<Inactive>(), 0);

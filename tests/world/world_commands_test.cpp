@@ -8,6 +8,7 @@
 #include "support/testing.h"
 #include "support/thread_pool_executor.h"
 
+#include <algorithm>
 #include <vector>
 
 namespace {
@@ -28,6 +29,11 @@ struct Friend {
 SHOAL_COMPONENT(Friend, other)
 struct Asleep {};
 SHOAL_COMPONENT((Asleep, enableable))
+
+struct Chart {
+    float heights[20'000]{};  // does not fit into a block of commands
+};
+SHOAL_COMPONENT(Chart, heights)
 
 constexpr Zone kNumZones = 40;
 
@@ -151,6 +157,26 @@ TEST(WorldCommands, entities_that_only_managers_know_die_before_any_store_settle
     EXPECT_EQ(masses.num_rows(), 1u);
     EXPECT_EQ(world.settle_statistics().last.num_destroyed, 9u);
     EXPECT_EQ(world.settle_statistics().last.num_removed, 9u);
+}
+
+TEST(WorldCommands, a_value_that_is_larger_than_a_block_gets_one_of_its_own_although_others_are_free) {
+    EntityManager entities;
+    World world(entities);
+    std::vector<Entity> ships(5000);
+    ASSERT_TRUE(world.database().create<Age>(ships, 0).ok());
+    Chart chart;
+    for (std::size_t i = 0; i < std::size(chart.heights); ++i) chart.heights[i] = float(i);
+    for (int round = 0; round < 2; ++round) {
+        for (const Entity ship : ships) world.commands().add(ship, Position{{1, 2, 3}});
+        world.settle();  // from now on, there are free blocks
+        for (std::size_t i = 0; i < 3; ++i) world.commands().add(ships[i], chart);
+        world.settle();
+        for (std::size_t i = 0; i < 3; ++i) {
+            const auto heights = world.get<&Chart::heights>(ships[i]);
+            ASSERT_NE(heights, nullptr);
+            EXPECT_TRUE(std::ranges::equal(*heights, chart.heights)) << i;
+        }
+    }
 }
 
 TEST(WorldCommands, two_databases_keep_their_commands_apart) {
