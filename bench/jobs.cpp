@@ -1,6 +1,6 @@
 // Measures loops on two workers, and the cost of timing passes. Times of several threads are wall-clock times.
 //
-//     jobs/compute_two_workers    pure arithmetic: two workers against two plain threads; the target is 0.95 of their gain
+//     jobs/compute_two_workers    pure arithmetic: two workers against two plain threads; 0.95 of their gain is asked
 //     jobs/iterate_two_workers    p += v dt: two workers against one
 //     jobs/empty_loop             a loop of two chunks that do nothing, in nanoseconds; it may take 500
 //     jobs/ledger_cost            passes of a schedule, timed and traced, against the same loops without a schedule
