@@ -195,9 +195,11 @@ SHOAL_BENCH_LOOP void follow(Vec3* __restrict places, const Vec3* __restrict off
 }
 
 /// `n` children move to an offset from their parent. Ten children share a parent, and are adjacent or in random order.
-/// Their components are in the database or in managers, and transforms provide the parents. The reference has an array
-/// with the row of each parent.
-void read_parents(Bench& bench, const char* name, std::size_t n, bool in_database, bool shuffled) {
+/// Their components are in the database or in managers, and transforms provide the parents. The world settles before each
+/// run, as it does between two runs of a pass, after `num_replaced` children have died and others were born. The
+/// reference has an array with the row of each parent.
+void read_parents(Bench& bench, const char* name, std::size_t n, bool in_database, bool shuffled,
+                  std::size_t num_replaced = 0) {
     if (!bench.wants(name)) return;
     EntityManager entities;
     World world(entities);
@@ -213,15 +215,33 @@ void read_parents(Bench& bench, const char* name, std::size_t n, bool in_databas
     need_ok(world.transforms().add(all, std::vector<Transform>(all.size()), of_all));
     std::vector<ParentPlace> places(n / 10);
     for (std::size_t i = 0; i < places.size(); ++i) places[i].value = {float(i), 1, 2};
-    if (in_database) {
+    const auto add_children = [&](std::span<const Entity> added) {
+        const std::vector<ChildOffset> offsets(added.size(), ChildOffset{{1, 2, 3}});
+        if (in_database)
+            return need_ok(world.database().insert<ChildPlace, ChildOffset>(
+                added, 0, std::vector<ChildPlace>(added.size()), offsets));
+        need_ok(world.manager<ChildPlace>().add(added, ChildPlace{}));
+        need_ok(world.manager<ChildOffset>().add(added, std::span<const ChildOffset>(offsets)));
+    };
+    if (in_database)
         need_ok(world.database().insert<ParentPlace>(parents, 0, places));
-        need_ok(world.database().insert<ChildPlace, ChildOffset>(children, 0, std::vector<ChildPlace>(n),
-                                                                 std::vector<ChildOffset>(n, ChildOffset{{1, 2, 3}})));
-    } else {
+    else
         need_ok(world.manager<ParentPlace>().add(parents, places));
-        need_ok(world.manager<ChildPlace>().add(children, ChildPlace{}));
-        need_ok(world.manager<ChildOffset>().add(children, ChildOffset{{1, 2, 3}}));
-    }
+    add_children(children);
+    Random random(5);
+    const auto settle = [&] {
+        for (std::size_t i = 0; i < num_replaced; ++i) {
+            const std::size_t child = random.below(static_cast<std::uint32_t>(n));
+            entities.destroy(children[child]);
+            children[child] = need(entities.create());
+            TransformManager& transforms = world.transforms();
+            need_ok(transforms.add({&children[child], 1}, Transform()));
+            need_ok(transforms.link(transforms.instance(children[child]),
+                                    transforms.instance(parents[of_children[child]])));
+            add_children({&children[child], 1});
+        }
+        world.settle();
+    };
     std::vector<Vec3> plain_parents(n / 10), plain(n), offsets(n, Vec3{1, 2, 3});
     for (std::size_t i = 0; i < places.size(); ++i) plain_parents[i] = places[i].value;
     const auto followers =
@@ -238,14 +258,15 @@ void read_parents(Bench& bench, const char* name, std::size_t n, bool in_databas
     };
     bench.compare(
         {name, n, 2},
-        {{},
+        {settle,
          [&] {
              followers.for_each([](auto&& place, Vec3 offset, const Vec3* of_parent) {
                  if (of_parent) place = *of_parent + offset;
              });
          },
          sum},
-        {{}, [&] { follow(plain.data(), offsets.data(), plain_parents.data(), of_children.data(), n); }, plain_sum});
+        {[&] { world.settle(); },
+         [&] { follow(plain.data(), offsets.data(), plain_parents.data(), of_children.data(), n); }, plain_sum});
 }
 
 /// Adds up the local positions of transforms.
@@ -324,6 +345,8 @@ void measure_world_queries(Bench& bench) {
         read_parents(bench, "query/parent_database_shuffled", n, true, true);
         read_parents(bench, "query/parent_managers", n, false, false);
         read_parents(bench, "query/parent_managers_shuffled", n, false, true);
+        read_parents(bench, "query/parent_database_births", n, true, true, n / 1000);
+        read_parents(bench, "query/parent_managers_births", n, false, true, n / 1000);
     }
     for (const std::size_t n : bench.sizes({1'000'000})) transform_term(bench, n);
     for (const std::size_t n : bench.sizes({100'000, 1'000'000})) {

@@ -39,8 +39,8 @@ set(SHOAL_TESTS_OF_thread
     resource/round_trip resource/spawner resource/spawn_zones
     pose/model_pose transform/transform_frame transform/transform_links
     world/activity world/copy world/events world/misuse save/persist react/observers save/recording react/relations
-    world/pose_query save/save save/save_commands world/schedule_groups world/schedule_order world/schedule_random
-    world/schedule_rows world/schedule_threads world/stalled_executor save/state_hash world/world_commands
+    world/pose_query world/recent_links save/save save/save_commands world/schedule_groups world/schedule_order
+    world/schedule_random world/schedule_rows world/schedule_threads world/stalled_executor save/state_hash world/world_commands
     world/world_query save/zone_files_save
     inspector plugin determinism samples)
 

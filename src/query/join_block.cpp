@@ -97,14 +97,16 @@ SHOAL_INLINE void find_moved_rows(std::span<const Entity> owners, std::span<cons
         if (SHOAL_UNLIKELY(rows[i] >= owners.size() || owners[rows[i]] != entities[i])) rows[i] = find(entities[i]);
 }
 
-/// Reads the entities in a column, which may be part of larger elements; null for kNilRow.
-void read_links(const std::byte* column, std::size_t element_bytes, std::span<const std::uint32_t> rows,
-                Entity* entities) {
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        Entity entity;
-        if (rows[i] != kNilRow) copy_bytes(&entity, column + rows[i] * element_bytes, sizeof entity);
-        entities[i] = entity;
-    }
+/// Returns the address of a link field in row 0. Requires: the component's columns in `table` begin at `first_column`.
+const std::byte* first_link(const PlanTerm& link, const Table& table, std::uint32_t first_column) {
+    return table.column(first_column + link.first_column) + link.offset;
+}
+
+/// Reads the entity in an element of a column, which may be part of a larger element; null for kNilRow.
+Entity read_link(const std::byte* column, std::size_t element_bytes, std::uint32_t row) {
+    Entity entity;
+    if (row != kNilRow) copy_bytes(&entity, column + row * element_bytes, sizeof entity);
+    return entity;
 }
 
 bool has_component(const TermStores& places, const JoinBlock& block, const AnyOfOption& place, std::uint32_t i) {
@@ -366,44 +368,115 @@ const std::uint32_t* JoinFinder::rows_of_term(JoinBlock& block, std::uint32_t te
 /// rows there.
 void JoinFinder::find_linked(JoinBlock& block, std::size_t link) const {
     LinkedRows& linked = block.links[link];
+    RecentLinks::OfTable* const recent = recent_links(block, link);
+    if (recent == nullptr) {
+        linked.entities = linked.own_entities, linked.are_same = false;
+        read_links(block, link, linked.entities);
+    } else {
+        linked.entities = recent->entities.data() + block.rows.begin;
+        linked.are_same = plan_.recent_links[link].are_known(*recent, block.rows);
+        if (!linked.are_same || !read_changed_links(block, link)) read_all_links(block, link);
+    }
+    const std::uint32_t table = linked.are_in_database ? find_rows_of_linked(block, link) : RecentLinks::kNoTable;
+    if (recent != nullptr) plan_.recent_links[link].note(*recent, block.rows, table);
+}
+
+/// Reads the links that may have changed since the last loop. Returns false, without having read any, if links are not
+/// remembered or many of them may have changed.
+bool JoinFinder::read_changed_links(const JoinBlock& block, std::size_t link) const {
+    LinkedRows& linked = block.links[link];
+    RecentLinks::OfTable& recent = *recent_links(block, link);
+    const ChangedRows& changed = plan_.recent_links[link].changed();
+    if (recent.owners.empty() || changed.are_many()) return false;
+    const Entity* const now = block.entities().data();
+    Entity* const owners = recent.owners.data() + block.rows.begin;
+    std::uint32_t* const rows = recent.link_rows.data() + block.rows.begin;
+    const bool are_owners_same = __builtin_memcmp(owners, now, block.size() * sizeof(Entity)) == 0;
+    if (are_owners_same && !changed.any()) return true;
+    std::uint32_t fresh[JoinBlock::kRows], num_fresh = 0;  // a list, because branches would often be mispredicted
+    const ChangedRows::Groups groups = changed.groups();
+    for (std::uint32_t i = 0; i < block.size(); ++i) {
+        fresh[num_fresh] = i;
+        num_fresh += std::uint32_t(owners[i] != now[i]) | std::uint32_t(groups.has(rows[i]));
+    }
+    if (num_fresh > block.size() / 2) return false;
     const std::uint32_t number = plan_.links[link];
+    const PlanTerm& term = plan_.terms[number];
+    const OwnedRows& store = *places_.stores[places_.store_of[number]].rows;
+    const std::byte* const column = first_link(term, store.table(), places_.first_column[number]);
+    const std::size_t bytes = term.component->columns()[term.first_column].element_bytes;
+    for (const std::uint32_t i : std::span<const std::uint32_t>(fresh, num_fresh)) {
+        owners[i] = now[i], rows[i] = store.find(now[i]);
+        const Entity entity = read_link(column, bytes, rows[i]);
+        linked.are_same &= entity == linked.entities[i];
+        linked.entities[i] = entity;
+    }
+    return true;
+}
+
+/// Reads all links and remembers them.
+void JoinFinder::read_all_links(JoinBlock& block, std::size_t link) const {
+    LinkedRows& linked = block.links[link];
+    RecentLinks::OfTable& recent = *recent_links(block, link);
+    const std::size_t num_bytes = block.size() * sizeof(Entity);
+    read_links(block, link, linked.own_entities);
+    linked.are_same = linked.are_same && __builtin_memcmp(linked.entities, linked.own_entities, num_bytes) == 0;
+    copy_bytes(linked.entities, linked.own_entities, num_bytes);
+    if (recent.owners.empty()) return;
+    block.list_runs();
+    copy_bytes(recent.owners.data() + block.rows.begin, block.entities().data(), num_bytes);
+    copy_bytes(recent.link_rows.data() + block.rows.begin, block.found[places_.store_of[plan_.links[link]]],
+               block.size() * sizeof(std::uint32_t));
+}
+
+void JoinFinder::read_links(JoinBlock& block, std::size_t link, Entity* entities) const {
+    const std::uint32_t number = plan_.links[link];
+    const std::uint8_t store = places_.store_of[number];
     const PlanTerm& term = plan_.terms[number];
     const ComponentType type = plan_.types[number];
     std::uint32_t room[JoinBlock::kRows];
+    if (!places_.stores[store].is_looked_up && store != block.driver) find_rows_in(store, block);
     // In a store that is not a database, a row without the component has a null link: see OwnedColumns::needs_parent.
-    const std::uint32_t* const rows = type ? rows_of_term(block, number, room) : block.found[places_.store_of[number]];
+    const std::uint32_t* const rows = type ? rows_of_term(block, number, room) : block.found[store];
     const std::size_t bytes = term.component->columns()[term.first_column].element_bytes;
-    const auto column_in = [&](Table& table, std::uint32_t first) {
-        return table.unmarked_column(first + term.first_column) + term.offset;
-    };
     DatabaseTable* last = type ? block.of_database : nullptr;
     const std::byte* column = nullptr;
     if (!type)
-        column = column_in(places_.stores[places_.store_of[number]].rows->table(), places_.first_column[number]);
+        column = first_link(term, places_.stores[store].rows->table(), places_.first_column[number]);
     else if (last != nullptr && rows[0] != kNilRow)
-        column = column_in(last->table(), last->first_column(type));
-    const bool are_run = block.are_run(places_.store_of[number], rows) || block.follow_each_other(rows);
-    if (column != nullptr && bytes == sizeof(Entity) && are_run) {
-        copy_bytes(linked.entities, column + rows[0] * bytes, block.size() * bytes);
-    } else if (!type) {
-        block.list_runs();
-        read_links(column, bytes, {rows, block.size()}, linked.entities);
-    } else {
-        block.list_runs();
-        last = nullptr;
-        for (std::uint32_t i = 0; i < block.size(); ++i) {
-            linked.entities[i] = {};
-            if (rows[i] == kNilRow) continue;
-            if (DatabaseTable* const table = block.table_of(i); table != last)
-                last = table, column = column_in(table->table(), table->first_column(type));
-            copy_bytes(&linked.entities[i], column + rows[i] * bytes, sizeof(Entity));
-        }
+        column = first_link(term, last->table(), last->first_column(type));
+    const bool are_run = block.are_run(store, rows) || block.follow_each_other(rows);
+    if (column != nullptr && bytes == sizeof(Entity) && are_run)
+        return copy_bytes(entities, column + rows[0] * bytes, block.size() * bytes);
+    block.list_runs();
+    last = nullptr;
+    for (std::uint32_t i = 0; i < block.size(); ++i) {
+        if (DatabaseTable* const table = type && rows[i] != kNilRow ? block.table_of(i) : last; table != last)
+            last = table, column = first_link(term, table->table(), table->first_column(type));
+        entities[i] = read_link(column, bytes, rows[i]);
     }
-    if (!linked.are_in_database) return;
-    linked.rows = recent_rows(block, link);
-    if (linked.rows != nullptr && find_in_recent_table(linked, block.size())) return;
-    if (linked.rows == nullptr) linked.rows = linked.own_rows;
-    find_in_database(linked, block.size());
+}
+
+/// Returns what the last loop found for a link and the driver's table of a block. nullptr: the rows are not in the order
+/// of a store.
+RecentLinks::OfTable* JoinFinder::recent_links(const JoinBlock& block, std::size_t link) const {
+    if (block.driver == TermStores::kNone) return nullptr;
+    return &plan_.recent_links[link].of(block.of_database == nullptr ? 0 : block.of_database->number());
+}
+
+/// Finds the rows of linked entities in the database. Returns the number of the table that has a row for each of them, or
+/// RecentLinks::kNoTable.
+std::uint32_t JoinFinder::find_rows_of_linked(const JoinBlock& block, std::size_t link) const {
+    LinkedRows& linked = block.links[link];
+    const RecentLinks::OfTable* const recent = recent_links(block, link);
+    linked.rows = recent == nullptr ? linked.own_rows : recent_rows(block, link);
+    if (linked.are_same && RecentLinks::are_unmoved(*recent, block.rows)) {
+        linked.only = recent->unmoved;
+        return linked.only->number();
+    }
+    if (recent == nullptr || !find_in_recent_table(linked, block.size())) find_in_database(linked, block.size());
+    const bool are_in_one = linked.only != nullptr && linked.are_all_found(block.size());
+    return are_in_one ? linked.only->number() : RecentLinks::kNoTable;
 }
 
 /// Returns the rows that the last loop found for a block, for a link or a field: see PlanState::recent. nullptr: the
@@ -468,6 +541,7 @@ const std::uint32_t* JoinFinder::rows_of_field(JoinBlock& block, std::size_t fie
         recent != nullptr && !store.needs_parent && !store.rows->schema().many() &&
         store.rows->table().num_holes() == 0) {
         room = recent;
+        if (linked.are_same && !plan_.recent[block.links.size() + field].moved.any()) return recent;
         if (recent[0] != kNilRow) {
             find_moved_rows(store.rows->table().entities(), entities, recent,
                             [&](Entity entity) { return index.find(entity); });

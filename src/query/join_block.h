@@ -7,6 +7,7 @@
 //
 // Thread: any number of finders may run in parallel; each loop has its own block.
 
+#include "query/recent_rows.h"
 #include "query/term_stores.h"
 #include "shoal/base/detail/bits.h"
 #include "shoal/base/detail/bytes.h"
@@ -16,43 +17,28 @@ namespace shoal::detail {
 
 struct PlanState;
 
-/// The rows of related entities that the last loop found, by row of the driver. The next loop looks there first: a row
-/// is right if it belongs to the entity. A copy has no rows.
-class RecentRows {
-public:
-    RecentRows() = default;
-    RecentRows(const RecentRows& other) : is_kept_(other.is_kept_) {}
-    RecentRows& operator=(const RecentRows& other) { return is_kept_ = other.is_kept_, rows_.clear(), *this; }
-
-    /// Keeps rows from now on.
-    void keep() { is_kept_ = true; }
-    /// Makes room for the rows of a driver's table, if rows are kept. Must be called before threads share a loop.
-    void reserve(std::uint32_t table, std::uint32_t num_rows) {
-        if (!is_kept_) return;
-        if (table >= rows_.size()) rows_.resize(table + 1);
-        if (rows_[table].size() < num_rows) rows_[table].resize(num_rows, kNilRow);
-    }
-    std::uint32_t* of(std::uint32_t table) { return rows_[table].data(); }
-
-private:
-    bool is_kept_ = false;
-    Array<Array<std::uint32_t>> rows_{Owner("query")};  // indexed by the number of the driver's table
-};
-
 /// The entities in a link field of a block's rows, and where these entities are in the database.
 struct LinkedRows {
     static constexpr std::uint32_t kRows = 256;
 
     bool are_in_database = false;    ///< whether any field of the entities is in the database
+    bool are_same = false;           ///< whether the last loop found the same entities for these rows
     DatabaseTable* shown = nullptr;  ///< the table in `tables` that the loop currently visits
     DatabaseTable* only = nullptr;   ///< the only table with rows of these entities; nullptr: see `tables`
     std::uint32_t* rows = nullptr;   ///< the row of each entity in its table; in RecentRows, or own_rows
-    Entity entities[kRows];          ///< the entity that each row of the block names; null: none
+    Entity* entities = nullptr;      ///< the entity that each row names; null: none. In RecentLinks, or own_entities
     DatabaseTable* tables[kRows];    ///< the table of each entity; nullptr: none
-    std::uint32_t own_rows[kRows];   ///< for rows that are not in the order of a store
+    Entity own_entities[kRows];      ///< for blocks that are not in the order of a store
+    std::uint32_t own_rows[kRows];   ///< likewise
 
     DatabaseTable* table_of(std::uint32_t i) const {
         return only == nullptr ? tables[i] : rows[i] != kNilRow ? only : nullptr;
+    }
+    /// Whether each of the linked entities has a row in the database.
+    bool are_all_found(std::uint32_t num_rows) const {
+        bool are_found = true;
+        for (std::uint32_t i = 0; i < num_rows; ++i) are_found &= (rows[i] != kNilRow) | !entities[i];
+        return are_found;
     }
 };
 
@@ -225,8 +211,13 @@ private:
     bool find_rows_in(std::uint8_t number, JoinBlock& block) const;
     void find_in_database(JoinBlock& block) const;
     void find_linked(JoinBlock& block, std::size_t link) const;
+    bool read_changed_links(const JoinBlock& block, std::size_t link) const;
+    void read_all_links(JoinBlock& block, std::size_t link) const;
+    void read_links(JoinBlock& block, std::size_t link, Entity* entities) const;
+    std::uint32_t find_rows_of_linked(const JoinBlock& block, std::size_t link) const;
     void find_in_database(LinkedRows& linked, std::uint32_t num_rows) const;
     bool find_in_recent_table(LinkedRows& linked, std::uint32_t num_rows) const;
+    RecentLinks::OfTable* recent_links(const JoinBlock& block, std::size_t link) const;
     std::uint32_t* recent_rows(const JoinBlock& block, std::size_t number) const;
     const std::uint32_t* rows_of_term(JoinBlock& block, std::uint32_t term, std::uint32_t* room) const;
     std::size_t leave_out_without_any(JoinBlock& block, std::size_t first) const;

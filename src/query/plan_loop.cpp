@@ -86,6 +86,7 @@ public:
     }
     /// begin() runs before the first part, and finish() after the last.
     void begin() const {
+        if (!is_listed_) plan_.begin_links();
         if (plan_.told.empty()) return;
         const std::uint8_t driver = is_listed_ ? TermStores::kNone : plan_.driver();
         const bool notes_blocks = !is_listed_ && (!is_alone_ || function_.looks_at_each || !function_.skips_disabled);
@@ -136,8 +137,7 @@ private:
 
     template <class Visit>
     SHOAL_INLINE void add_part(const QueryPart& part, Visit&& visit) const {
-        for (RecentRows& recent : plan_.recent)
-            recent.reserve(part.of_database == nullptr ? 0 : part.of_database->number(), part.rows.end);
+        if (SHOAL_UNLIKELY(!plan_.links.empty())) plan_.reserve_links(part.of_database, part.table->num_rows());
         if (SHOAL_LIKELY(plan_.since == 0) || !is_alone_) return visit(part);
         Room<std::uint32_t, 32> columns(num_columns());
         std::size_t num_watched = 0;

@@ -107,6 +107,11 @@ struct PlanState {
     std::uint32_t first_column(const DatabaseTable& table, std::size_t field) const {
         return columns_of(table.type_number())[field];
     }
+    /// Finds what has changed since the last loop, for related entities.
+    void begin_links() const;
+    /// Makes room for what is remembered of the rows of a driver's table; `of_database` is the same table, if it is in
+    /// the database.
+    void reserve_links(const DatabaseTable* of_database, std::uint32_t num_rows) const;
     void note_archetypes() const;
     void refresh_lists() const;
     void refresh_further() const;
@@ -146,8 +151,9 @@ struct PlanState {
     mutable Array<ToldRows> told{Owner("query")};
     mutable Array<RecentRows> recent{Owner("query")};  // one element per link, for rows in the database; then one per
                                                        // field, for rows in other stores
-    mutable Array<NotedRows> noted{Owner("query")};    // one element for Added, Removed or Changed
-    mutable Array<SortedRows> sorted{Owner("query")};  // one element if rows are sorted
+    mutable Array<RecentLinks> recent_links{Owner("query")};  // one element per link
+    mutable Array<NotedRows> noted{Owner("query")};           // one element for Added, Removed or Changed
+    mutable Array<SortedRows> sorted{Owner("query")};         // one element if rows are sorted
     Array<PlanState> further{
         Owner("query")};  // one element if a `many` type of the database is visited: the plan for values after the
                           // first

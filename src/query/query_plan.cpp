@@ -84,7 +84,8 @@ public:
         places_.store_of[number] = store;
         places_.first_column[number] = keeper.columns.first_column;
         if (keeper.database != nullptr) plan_.types[number] = {keeper.component};
-        joined.is_looked_up |= !term.is_related() && term.noted != Noted::kRemoved;
+        const bool is_only_link = term.is_link && keeper.database == nullptr;  // looked up if a link may have changed
+        joined.is_looked_up |= !term.is_related() && !is_only_link && term.noted != Noted::kRemoved;
         if (term.any_of != PlanTerm::kNoAny)
             return places_.any.push_back({static_cast<std::uint8_t>(term.any_of), store, keeper.component});
         if (term.noted != Noted::kNothing) note(keeper, term);
@@ -147,8 +148,9 @@ public:
             places_.sees_inactive |= term.component->name() == kInactiveName && !term.is_related();
         make_match();
         plan_.locked = places_.locked();
-        plan_.recent.clear();
+        plan_.recent.clear(), plan_.recent_links.clear();
         plan_.recent.resize(plan_.links.size() + plan_.fields.size());
+        plan_.recent_links.resize(plan_.links.size());
         for (std::size_t i = 0; i < plan_.fields.size(); ++i)
             if (plan_.field(i).is_related())
                 plan_.recent[plan_.is_of_database(i) ? plan_.link_of(i) : plan_.links.size() + i].keep();
@@ -253,6 +255,27 @@ void PlanState::note_archetypes() const {
         for (const std::uint32_t term : fields)
             noted_columns.push_back(static_cast<std::uint16_t>(first_column_of(term)));
     }
+}
+
+void PlanState::begin_links() const {
+    for (std::size_t link = 0; link < links.size(); ++link) {
+        const std::uint32_t term = links[link];
+        const JoinedStore& store = places.stores[places.store_of[term]];
+        const bool keeps = store.rows != nullptr && !store.is_looked_up && !store.rows->schema().many();
+        recent_links[link].begin(keeps ? &store.rows->table() : nullptr,
+                                 places.first_column[term] + terms[term].first_column);
+    }
+    for (std::size_t i = 0; i < fields.size(); ++i)
+        if (field(i).is_related() && !is_of_database(i))
+            recent[links.size() + i].moved.find(places.stores[store_of(i)].rows->table());
+}
+
+void PlanState::reserve_links(const DatabaseTable* of_database, std::uint32_t num_rows) const {
+    const std::uint32_t number = of_database == nullptr ? 0 : of_database->number();
+    for (RecentRows& rows : recent) rows.reserve(number, num_rows);
+    for (std::size_t link = 0; link < links.size(); ++link)
+        recent_links[link].reserve(
+            number, num_rows, recent[link].is_kept() ? database().all_tables() : std::span<DatabaseTable* const>());
 }
 
 std::uint64_t PlanState::written_columns(std::uint8_t store) const {
