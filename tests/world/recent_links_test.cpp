@@ -147,7 +147,7 @@ protected:
     void change_shell() {
         const Entity shell = any_of(shells);
         Known& known = model[shell];
-        switch (random.below(9)) {
+        switch (random.below(10)) {
             case 0:
                 return replace(shells);
             case 1:
@@ -177,12 +177,22 @@ protected:
                 known.leader = any_named();
                 EXPECT_TRUE((world.set<&Wing::leader>(shell, known.leader)));
                 return;
+            case 8:
+                return remove_last_wing();
             default:
-                return remove_last_and_add();
+                return remove_several_and_add();
         }
     }
+    /// Removes the last row of a manager, so that no other row moves.
+    void remove_last_wing() {
+        if (!(GetParam() & 4)) return;
+        world.settle();
+        const Entity last = world.manager<Wing>().entities().back();
+        world.commands().remove<Wing>(last);
+        model[last].has_wing = false;
+    }
     /// Removes components of several shells, and adds them in another order, so that rows are gone and come back.
-    void remove_last_and_add() {
+    void remove_several_and_add() {
         const std::size_t first = random.below(shells.size() - 20);
         const bool of_wings = random.below(2) != 0;
         for (std::size_t i = first; i < first + 20; ++i) {
